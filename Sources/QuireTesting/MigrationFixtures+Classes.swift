@@ -25,7 +25,7 @@ extension MigrationFixtures {
   ) throws -> MigrationFixture {
     try record(
       VersionedModel(ManagedObjectModel(for: classes), name: name), replacing: replacing,
-      classes: classes, fill: fill)
+      classes: ManagedObjectModel.classes(for: classes), fill: fill)
   }
 
   /// Fails when there is no fixture of the version that the classes declare now: they have changed
@@ -94,7 +94,7 @@ extension MigrationFixtures {
       do {
         try fixture.check(
           migratingTo: (versions ?? nil) ?? VersionedModel(current), budget: budget,
-          counts: counts[fixture.name] ?? [:], classes: classes
+          counts: counts[fixture.name] ?? [:], classes: ManagedObjectModel.classes(for: classes)
         ) { try look(fixture, $0) }
       } catch {
         failures.append("\(error)")

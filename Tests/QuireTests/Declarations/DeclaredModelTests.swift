@@ -327,6 +327,41 @@ private final class Note: ManagedObject {
   }
 }
 
+private final class Coin: ManagedObject {
+  @Managed var isHead: Bool = Bool.random()
+  @Managed var cast: Date = Date()
+  @Managed var minted: Date = Date(timeIntervalSinceReferenceDate: 5)
+  @Managed(inverse: \Purse.coins) var purse: Purse?
+}
+
+private final class Purse: ManagedObject {
+  @Managed var coins: Set<Coin>
+}
+
+@Suite struct ComputedDefaultTests {
+  @Test func `a value that is often the same is not a constant`() throws {
+    let coin = try #require(try ManagedObjectModel(for: Coin.self).entity(named: "Coin"))
+    #expect(coin.attribute(named: "isHead")?.defaultValue == nil)
+    #expect(coin.attribute(named: "cast")?.defaultValue == nil)
+    #expect(
+      coin.attribute(named: "minted")?.defaultValue
+        == .date(Date(timeIntervalSinceReferenceDate: 5)))
+  }
+
+  @Test func `fixtures have the classes that relationships lead to`() throws {
+    try withTemporaryFolder { folder in
+      let fixtures = MigrationFixtures(in: folder)
+      try fixtures.record("1.0", for: Purse.self) { context in
+        Coin(context: context).purse = Purse(context: context)
+      }
+      try fixtures.check(for: Purse.self) { _, context in
+        let coins = try context.fetch(Coin.where { $0.purse != nil })
+        #expect(coins.count == 1)
+      }
+    }
+  }
+}
+
 // MARK: - Classes beside another model
 
 private final class Book: ManagedObject {

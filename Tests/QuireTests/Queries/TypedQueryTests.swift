@@ -217,6 +217,20 @@ private final class Artwork: ManagedObject {
     }
   }
 
+  @Test func `what would ask different members is refused`() throws {
+    let context = try scene(1)
+    for request in [
+      Artist.where { $0.artworks.price.any.in(1..<2) },
+      Artist.where { $0.artworks.price.all * 2 > 3 },
+    ] {
+      let error = #expect(throws: (any Error).self) { try context.fetch(request) }
+      #expect("\(error.map { "\($0)" } ?? "")".contains("of members: write any { … }"))
+    }
+    let found = try context.fetch(Artist.where { $0.artworks.any { $0.price.in(1..<2) } })
+    let artists = try context.fetch(Artist.fetchRequest())
+    #expect(Set(found) == Set(artists.filter { $0.artworks.contains { (1..<2) ~= $0.price } }))
+  }
+
   @Test func `what is no property of the model is an error of the fetch`() throws {
     let context = try scene(1)
     let error = #expect(throws: (any Error).self) {

@@ -11,7 +11,7 @@ final class ComputedDefaults: Sendable {
     values = DeclaredClass.of(type).properties.compactMap { property in
       guard let slot = binding.slot(named: property.name),
         binding.traits[slot].attributeType != nil, binding.defaultValues[slot] == nil,
-        let make = try? property.computedDefault
+        case .computed(let make) = property.defaultValue
       else { return nil }
       return (slot, make)
     }

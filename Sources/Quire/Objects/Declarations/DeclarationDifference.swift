@@ -19,7 +19,7 @@ extension DeclaredClass.Property {
   }
 
   private func defaultDifference(_ attribute: AttributeDescription) -> String? {
-    guard let value = try? constantDefault else { return nil }
+    guard case .constant(let value) = defaultValue else { return nil }
     if let known = attribute.defaultValue, known.isIdentical(to: value) { return nil }
     return "has the default value \(value), in the model "
       + (attribute.defaultValue.map { "\($0)" } ?? "none")

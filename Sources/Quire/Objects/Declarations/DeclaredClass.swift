@@ -18,6 +18,8 @@ struct DeclaredClass: Sendable {
     var type: DeclaredType
     /// What it says besides; `nil` of one that says nothing.
     var declaration: PropertyDeclaration?
+    /// Found out once, so that a model and the objects that are made for it agree.
+    var defaultValue: DeclaredDefault
   }
 
   /// Itself, its superclass and so on, without ``ManagedObject``; with their modules.
@@ -64,10 +66,11 @@ struct DeclaredClass: Sendable {
       level.children.compactMap { child -> Property? in
         guard let label = child.label, let type = DeclaredType(wrapper: type(of: child.value))
         else { return nil }
+        let declaration =
+          propertyByte(of: child.value) == SlotCache.mark ? declarations.popFirst() : nil
         return Property(
           name: label.hasPrefix("_") ? String(label.dropFirst()) : label, type: type,
-          declaration: propertyByte(of: child.value) == SlotCache.mark
-            ? declarations.popFirst() : nil)
+          declaration: declaration, defaultValue: DeclaredDefault(declaration?.defaultValue))
       }
     }
     properties = byLevel.reversed().flatMap { $0 }
@@ -78,26 +81,36 @@ struct DeclaredClass: Sendable {
   var ownProperties: ArraySlice<Property> { properties.suffix(ownPropertyCount) }
 }
 
-extension DeclaredClass.Property {
-  /// The default value, where that is the same each time; `nil` for none.
-  var constantDefault: AttributeValue? {
-    get throws {
-      let defaultValue = declaration?.defaultValue
-      guard let value = try defaultValue?(), let again = try defaultValue?(),
-        value.isIdentical(to: again)
-      else { return nil }
-      return value
-    }
-  }
+/// The default value of a typed property.
+enum DeclaredDefault: Sendable {
+  case none
+  case constant(AttributeValue)
+  /// One that is another each time, made for each new object.
+  case computed(@Sendable () throws -> AttributeValue?)
+  /// One that cannot be kept.
+  case failed(any Error)
 
-  /// Makes a default value that is another one each time; `nil` where there is none, or it is
-  /// always the same.
-  var computedDefault: (@Sendable () throws -> AttributeValue?)? {
-    get throws {
-      guard let defaultValue = declaration?.defaultValue, try defaultValue() != nil else {
-        return nil
+  /// How often a value is made to see whether it is always the same: `Bool.random()` is not.
+  private static let trialCount = 24
+
+  init(_ make: (@Sendable () throws -> AttributeValue?)?) {
+    do {
+      guard let make, let first = try make() else {
+        self = .none
+        return
       }
-      return try constantDefault == nil ? defaultValue : nil
+      // Two dates that are made at once may be one: a date is as fine as a tenth of a microsecond.
+      let start = ContinuousClock.now
+      while start.duration(to: .now) < .microseconds(2) {}
+      for _ in 1..<Self.trialCount {
+        guard let again = try make(), again.isIdentical(to: first) else {
+          self = .computed(make)
+          return
+        }
+      }
+      self = .constant(first)
+    } catch {
+      self = .failed(error)
     }
   }
 }

@@ -128,9 +128,10 @@ struct DeclaredModel {
       (attribute.name, attribute.type) = (property.name, type)
     }
     attribute.isOptional = property.type.isOptional
-    do {
-      attribute.defaultValue = try property.constantDefault
-    } catch {
+    switch property.defaultValue {
+    case .constant(let value): attribute.defaultValue = value
+    case .none, .computed: break
+    case .failed(let error):
       fail(new, property.name, "has a default value that cannot be kept: \(error)")
     }
     new.entity.attributes.append(attribute)

@@ -39,4 +39,10 @@ extension ManagedObjectModel {
   public convenience init(for classes: [ManagedObject.Type]) throws {
     try self.init(DeclaredModel.declaration(of: classes))
   }
+
+  /// The classes of the model that some classes declare: with them come their superclasses, and all
+  /// that relationships lead to.
+  package static func classes(for classes: [ManagedObject.Type]) -> [ManagedObject.Type] {
+    DeclaredModel.classes(of: classes)
+  }
 }

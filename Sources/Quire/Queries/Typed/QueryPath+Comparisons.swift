@@ -72,9 +72,11 @@ extension QueryPath where Value: AggregateValue, Value.Present: Comparable {
     key.between(range.lowerBound, and: range.upperBound)
   }
 
-  /// The value is within a range, whose upper bound does not belong to it.
+  /// The value is within a range, whose upper bound does not belong to it. Of members, write
+  /// `any { $0.price.in(1..<2) }`.
   public func `in`(_ range: Range<Value.Present>) -> FetchPredicate {
-    key >= range.lowerBound && key < range.upperBound
+    let key = single("in(\(range))")
+    return key >= range.lowerBound && key < range.upperBound
   }
 }
 
@@ -236,6 +238,14 @@ extension QueryPath where Value: AggregateNumber & AggregateValue {
   }
 
   private func with(_ function: FetchExpression.Function, _ other: FetchExpression) -> QueryPath {
-    QueryPath(Key(.function(function, [key.expression, other]), modifier: key.modifier))
+    QueryPath(Key(.function(function, [single("arithmetic").expression, other])))
+  }
+}
+
+extension QueryPath {
+  /// The key of one value. One of `any` or `all` members would be asked twice, or as a collection,
+  /// and mean something else: the request then fails, and names what was asked.
+  fileprivate func single(_ what: String) -> Key {
+    key.modifier == .direct ? key : Key(names: ["\(what) of members: write any { … } or all { … }"])
   }
 }
