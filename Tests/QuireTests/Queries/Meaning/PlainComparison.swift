@@ -1,11 +1,6 @@
+import Foundation
 import Quire
 import QuireModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// How two values of attributes compare by `docs/predicates.md`, in plain Swift: nothing of the
 /// engine's is asked for it.
@@ -30,7 +25,7 @@ enum PlainComparison {
     switch (left, right) {
     case (.string(let left)?, .string(let right)?):
       let (left, right) = ignoringCase ? (folded(left), folded(right)) : (left, right)
-      return sign(left, right)
+      return textOrder(left, right)
     case (.date(let left)?, .date(let right)?):
       return order(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
     case (.uuid(let left)?, .uuid(let right)?): return sign(left.uuidString, right.uuidString)
@@ -56,6 +51,17 @@ enum PlainComparison {
 
   private static func sign<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
     left < right ? -1 : left == right ? 0 : 1
+  }
+
+  /// Composed by Foundation, which does it with code of its own. Swift's `<` will not do: it puts
+  /// the sign for kelvin, which is equal to `K`, behind `"K\n"`, and `K` before it.
+  private static func textOrder(_ left: String, _ right: String) -> Int {
+    let (left, right) = (
+      left.precomposedStringWithCanonicalMapping.unicodeScalars,
+      right.precomposedStringWithCanonicalMapping.unicodeScalars
+    )
+    return left.lexicographicallyPrecedes(right)
+      ? -1 : right.lexicographicallyPrecedes(left) ? 1 : 0
   }
 
   private static func isDate(_ value: AttributeValue) -> Bool {
