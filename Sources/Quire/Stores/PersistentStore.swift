@@ -89,19 +89,4 @@ public final class PersistentStore: Sendable {
     try incremental?.asking(to: "be closed") { try $0.close() }
     try closing.get()
   }
-
-  /// Writes the last save to a new file, a closed store with the same UUID. The store can be used
-  /// meanwhile.
-  ///
-  /// - Throws: an error if a file exists already or cannot be written; no file is left then.
-  package func backUp(to url: URL) throws {
-    if incremental != nil { throw refusal(of: "copied to a file") }
-    do {
-      try pages.backUp(to: url.path(percentEncoded: false))
-    } catch {
-      throw PersistenceError(
-        .persistentStoreOperation,
-        "the store cannot be copied to \(url.path(percentEncoded: false))", underlying: error)
-    }
-  }
 }
