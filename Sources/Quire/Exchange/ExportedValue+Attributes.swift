@@ -1,0 +1,137 @@
+import QuireModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension ExportedValue {
+  init(_ value: AttributeValue) {
+    self =
+      switch value {
+      case .boolean(let flag): .boolean(flag)
+      case .integer(let number): .integer(number)
+      case .double(let number): Self.number(of: number)
+      case .float(let number): Self.number(of: Self.shortest(number))
+      case .decimal(let number): .text(number.isNaN ? "nan" : number.description)
+      case .string(let text): .text(text)
+      case .date(let date): Self.moment(date)
+      case .binary(let data), .transformed(let data): .text(data.base64EncodedString())
+      case .uuid(let uuid): .text(uuid.uuidString)
+      case .uri(let url), .objectID(let url): .text(url.absoluteString)
+      case .composite(let elements): .composite(elements.mapValues { ExportedValue($0) })
+      }
+  }
+
+  private static func number(of number: Double) -> ExportedValue {
+    if number.isNaN { return .text("nan") }
+    if number.isInfinite { return .text(number < 0 ? "-inf" : "inf") }
+    if number == 0, number.sign == .minus { return .text("-0") }
+    // As a decoder gives it, which cannot tell 3 from 3.0.
+    if let whole = Int64(exactly: number) { return .integer(whole) }
+    return .number(number)
+  }
+
+  /// The number with the fewest digits that is this one as a `Float`.
+  private static func shortest(_ number: Float) -> Double {
+    if let short = Double("\(number)"), Float(short) == number { return short }
+    return Double(number)
+  }
+
+  private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: false)
+
+  private static func moment(_ date: Date) -> ExportedValue {
+    let seconds = date.timeIntervalSinceReferenceDate
+    // Years of four digits.
+    guard abs(seconds) < 6e10 else { return number(of: seconds) }
+    let whole = seconds.rounded(.down)
+    let text = Date(timeIntervalSinceReferenceDate: whole).formatted(format)
+    if seconds == whole {
+      return seconds == 0 && seconds.sign == .minus ? .text("-0") : .text(text)
+    }
+    // The fewest digits that name the moment exactly.
+    var scale = 1.0
+    for count in 1...12 {
+      scale *= 10
+      let digits = "\(Int64(((seconds - whole) * scale).rounded()))"
+      if digits.utf8.count > count { continue }
+      let fraction = String(repeating: "0", count: count - digits.utf8.count) + digits
+      if let part = Double("0." + fraction), whole + part == seconds {
+        return .text("\(text.dropLast()).\(fraction)Z")
+      }
+    }
+    return number(of: seconds)
+  }
+
+  /// The value that an attribute has of this one; `nil` if it is not of the attribute's type.
+  func value(for attribute: AttributeDescription) -> AttributeValue? {
+    switch attribute.type {
+    case .boolean: if case .boolean(let flag) = self { return .boolean(flag) }
+    case .integer16, .integer32, .integer64:
+      if case .integer(let number) = self { return .integer(number) }
+    case .double: return double.map(AttributeValue.double)
+    case .float: return double.map { .float(Float($0)) }
+    case .decimal:
+      guard case .text(let text) = self else {
+        return if case .integer(let number) = self { .decimal(Decimal(number)) } else { nil }
+      }
+      if text == "nan" { return .decimal(.nan) }
+      return Decimal(string: text).map(AttributeValue.decimal)
+    case .string: if case .text(let text) = self { return .string(text) }
+    case .date: return date.map(AttributeValue.date)
+    case .binaryData: return data.map(AttributeValue.binary)
+    case .transformable: return data.map(AttributeValue.transformed)
+    case .uuid:
+      if case .text(let text) = self { return UUID(uuidString: text).map(AttributeValue.uuid) }
+    case .uri: if case .text(let text) = self { return URL(string: text).map(AttributeValue.uri) }
+    case .objectID:
+      if case .text(let text) = self { return URL(string: text).map(AttributeValue.objectID) }
+    case .composite: return composite(of: attribute.elements).map(AttributeValue.composite)
+    case .undefined: return nil
+    }
+    return nil
+  }
+
+  private var double: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    case .text("nan"): .nan
+    case .text("inf"): .infinity
+    case .text("-inf"): -.infinity
+    case .text("-0"): -0.0
+    default: nil
+    }
+  }
+
+  private var date: Date? {
+    if let double { return Date(timeIntervalSinceReferenceDate: double) }
+    guard case .text(let text) = self, text.hasSuffix("Z") else { return nil }
+    let parts = text.dropLast().split(separator: ".", maxSplits: 1)
+    guard let first = parts.first, let whole = try? Self.format.parse("\(first)Z") else {
+      return nil
+    }
+    if parts.count == 1 { return whole }
+    guard parts[1].utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let part = Double("0.\(parts[1])") else {
+      return nil
+    }
+    return Date(timeIntervalSinceReferenceDate: whole.timeIntervalSinceReferenceDate + part)
+  }
+
+  private var data: Data? {
+    if case .text(let text) = self { Data(base64Encoded: text) } else { nil }
+  }
+
+  private func composite(of elements: [AttributeDescription]) -> [String: AttributeValue]? {
+    guard case .composite(let values) = self else { return nil }
+    var result: [String: AttributeValue] = [:]
+    for (name, value) in values {
+      guard let element = elements.first(where: { $0.name == name }),
+        let converted = value.value(for: element)
+      else { return nil }
+      result[name] = converted
+    }
+    return result
+  }
+}
