@@ -32,7 +32,8 @@ struct MatchCount: MatchVisitor {
 ///
 /// With a limit only the first matches are kept, in a heap with the last of them on top, so that
 /// most other matches are rejected by their first key. Sorting moves small items, each with a
-/// prefix of the first key.
+/// prefix of the first key; where these are equal, and so the keys, prefixes of the second key
+/// mostly decide.
 struct MatchList: MatchVisitor {
   private struct Item {
     var prefix: SortPrefix
@@ -45,21 +46,29 @@ struct MatchList: MatchVisitor {
   var keepsRows = true
   /// Further values to read from matches.
   var reading: ValueReading?
-  private let descriptors: [FetchSortDescriptor]
+  private let order: MatchOrder
   private let firstRule: SortPrefix.Rule?
+  private let secondRule: SortPrefix.Rule?
   /// The largest number of matches to keep, those before the offset included.
   private let capacity: Int
   /// A heap once their number is `capacity`.
   private var items: [Item] = []
-  private var matches: [FetchMatch] = []
+  private var kept = Kept()
 
-  var readsKeys: Bool { !descriptors.isEmpty }
+  /// The matches kept, and the prefixes of their second keys if there are such keys.
+  private struct Kept {
+    var matches: [FetchMatch] = []
+    var seconds: [SortPrefix] = []
+  }
+
+  var readsKeys: Bool { !order.descriptors.isEmpty }
 
   /// - Parameter capacity: `Int.max` for all.
   init(_ descriptors: [FetchSortDescriptor], capacity: Int) {
-    self.descriptors = descriptors
+    order = MatchOrder(descriptors: descriptors)
     self.capacity = capacity
     firstRule = descriptors.first.map(SortPrefix.Rule.init)
+    secondRule = descriptors.dropFirst().first.map(SortPrefix.Rule.init)
   }
 
   @inline(__always)
@@ -83,17 +92,21 @@ struct MatchList: MatchVisitor {
     guard items.count == capacity else {
       if keepsRows { match.row = try row() }
       if let reading { match.values = try reading.values(of: subject, in: place) }
-      items.append(Item(prefix: prefix, index: matches.count))
-      matches.append(match)
+      items.append(Item(prefix: prefix, index: kept.matches.count))
+      if let second = second(of: subject, paths, match) { kept.seconds.append(second) }
+      kept.matches.append(match)
       if items.count == capacity { makeHeap() }
       return true
     }
     let last = items[0]
-    guard prefix < last.prefix || prefix == last.prefix && precedes(match, matches[last.index])
+    guard
+      prefix < last.prefix
+        || prefix == last.prefix && order.precedes(match, kept.matches[last.index])
     else { return true }
     if keepsRows { match.row = try row() }
     if let reading { match.values = try reading.values(of: subject, in: place) }
-    matches[last.index] = match
+    if let second = second(of: subject, paths, match) { kept.seconds[last.index] = second }
+    kept.matches[last.index] = match
     items[0].prefix = prefix
     sink(0)
     return true
@@ -115,12 +128,22 @@ struct MatchList: MatchVisitor {
     return prefix
   }
 
+  /// The prefix of the second key; `nil` if there is none.
+  @inline(__always)
+  private func second(
+    of subject: some PathSubject, _ paths: [FetchPath], _ match: FetchMatch
+  ) -> SortPrefix? {
+    guard let secondRule else { return nil }
+    return subject.sortPrefix(at: paths[1], by: secondRule)
+      ?? SortPrefix(match.keys[1], by: secondRule)
+  }
+
   /// The matches kept, in order.
   func sorted() -> [FetchMatch] {
-    let matches = matches
+    let kept = kept
     var items = items
-    items.sort { precedes($0, $1, matches) }
-    return items.map { matches[$0.index] }
+    items.sort { precedes($0, $1, kept) }
+    return items.map { kept.matches[$0.index] }
   }
 
   // MARK: The heap
@@ -131,7 +154,7 @@ struct MatchList: MatchVisitor {
 
   /// Moves an item down the heap until none of its children comes after it.
   private mutating func sink(_ start: Int) {
-    let matches = matches
+    let kept = kept
     // The array is moved out of the list, so that it is not copied.
     var items = items
     self.items = []
@@ -141,8 +164,8 @@ struct MatchList: MatchVisitor {
       while true {
         var child = 2 * place + 1
         guard child < items.count else { break }
-        if child + 1 < items.count, precedes(items[child], items[child + 1], matches) { child += 1 }
-        guard precedes(item, items[child], matches) else { break }
+        if child + 1 < items.count, precedes(items[child], items[child + 1], kept) { child += 1 }
+        guard precedes(item, items[child], kept) else { break }
         items[place] = items[child]
         place = child
       }
@@ -154,18 +177,28 @@ struct MatchList: MatchVisitor {
   // MARK: The order
 
   @inline(__always)
-  private func precedes(_ left: Item, _ right: Item, _ matches: [FetchMatch]) -> Bool {
+  private func precedes(_ left: Item, _ right: Item, _ kept: Kept) -> Bool {
     if left.prefix < right.prefix { return true }
     if right.prefix < left.prefix { return false }
-    return precede(left.index, right.index, matches)
+    return precede(left, right, kept)
   }
 
   @inline(never)
-  private func precede(_ left: Int, _ right: Int, _ matches: [FetchMatch]) -> Bool {
-    precedes(matches[left], matches[right])
+  private func precede(_ left: Item, _ right: Item, _ kept: Kept) -> Bool {
+    if secondRule != nil, left.prefix.isWhole, right.prefix.isWhole {
+      let (left, right) = (kept.seconds[left.index], kept.seconds[right.index])
+      if left < right { return true }
+      if right < left { return false }
+    }
+    return order.precedes(kept.matches[left.index], kept.matches[right.index])
   }
+}
 
-  private func precedes(_ left: FetchMatch, _ right: FetchMatch) -> Bool {
+/// The order of a request, in which no two matches are equal: the sort keys, and then the places.
+struct MatchOrder {
+  let descriptors: [FetchSortDescriptor]
+
+  func precedes(_ left: FetchMatch, _ right: FetchMatch) -> Bool {
     // Keys are empty if equal prefixes mean equal values.
     for (index, descriptor) in descriptors.enumerated()
     where !left.keys.isEmpty && !right.keys.isEmpty {

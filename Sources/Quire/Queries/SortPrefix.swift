@@ -18,20 +18,35 @@ struct SortPrefix: Comparable, Sendable {
   }
 
   private var rank: UInt8
-  /// Whether equal prefixes mean equal values.
-  private(set) var isExact: Bool
+  private var certainty: Certainty
   private var bits: UInt64
 
-  private init(rank: Int, _ bits: UInt64, isExact: Bool, ascending: Bool) {
+  /// What the values of two equal prefixes are.
+  private enum Certainty: UInt8 {
+    /// The values decide.
+    case open
+    /// Equal if both prefixes are whole: a short text.
+    case whole
+    /// Equal.
+    case exact
+  }
+
+  /// Whether equal prefixes mean equal values.
+  var isExact: Bool { certainty == .exact }
+
+  /// Whether an equal prefix that is whole as well means an equal value.
+  var isWhole: Bool { certainty != .open }
+
+  private init(rank: Int, _ bits: UInt64, _ certainty: Certainty, ascending: Bool) {
     self.rank = ascending ? UInt8(rank) : ~UInt8(rank)
     self.bits = ascending ? bits : ~bits
-    self.isExact = isExact
+    self.certainty = certainty
   }
 
   init(_ value: PredicateValue?, by rule: Rule) {
     let ascending = rule.ascending
     guard let value else {
-      self.init(rank: 0, 0, isExact: true, ascending: rule.ascendsFromAbsent)
+      self.init(rank: 0, 0, .exact, ascending: rule.ascendsFromAbsent)
       return
     }
     switch value {
@@ -42,13 +57,13 @@ struct SortPrefix: Comparable, Sendable {
     case .value(.date(let date)):
       self.init(seconds: date.timeIntervalSinceReferenceDate, ascending: ascending)
     case .value(.string(let text)) where rule.comparesTextAsItIs:
-      self.init(
-        rank: SortingRank.text, CanonicalText.leadingBytes(of: text), isExact: false,
-        ascending: ascending)
+      let bits = CanonicalText.leadingBytes(of: text)
+      let isWhole = bits & 0xFF == 0 && !text.utf8.contains(0)
+      self.init(rank: SortingRank.text, bits, isWhole ? .whole : .open, ascending: ascending)
     default:
       // The values decide.
       self.init(
-        rank: PredicateValue?.some(value).sortingRank, 0, isExact: false, ascending: ascending)
+        rank: PredicateValue?.some(value).sortingRank, 0, .open, ascending: ascending)
     }
   }
 
@@ -56,16 +71,14 @@ struct SortPrefix: Comparable, Sendable {
   init(number: Double, ascending: Bool) {
     self.init(
       rank: number.isNaN ? SortingRank.notANumber : SortingRank.number, SortPrefix.bits(number),
-      isExact: true,
-      ascending: ascending)
+      .exact, ascending: ascending)
   }
 
   /// The prefix of a date, given in seconds after the reference date.
   init(seconds: Double, ascending: Bool) {
     self.init(
       rank: seconds.isNaN ? SortingRank.notADate : SortingRank.date, SortPrefix.bits(seconds),
-      isExact: true,
-      ascending: ascending)
+      .exact, ascending: ascending)
   }
 
   /// The prefix of an integer, which is rounded to a double. Rounding may make two integers equal,
@@ -73,21 +86,24 @@ struct SortPrefix: Comparable, Sendable {
   init(integer: Int64, ascending: Bool) {
     self.init(
       rank: SortingRank.number, SortPrefix.bits(Double(integer)),
-      isExact: integer.magnitude < 1 << 53,
-      ascending: ascending)
+      integer.magnitude < 1 << 53 ? .exact : .open, ascending: ascending)
   }
 
   /// The prefix of a text; `nil` if normalisation may change its first bytes.
   init?(utf8: UnsafeRawBufferPointer, by rule: Rule) {
     guard rule.comparesTextAsItIs else { return nil }
     var bits: UInt64 = 0
+    // A text that ends in NUL has the bits of one without.
+    var isWhole = utf8.count < 8
     // Normalisation does not change an ASCII character that is followed by another one.
     for place in 0..<min(9, utf8.count) {
       let byte = utf8[place]
       if byte >= 0x80 { return nil }
+      if byte == 0 { isWhole = false }
       if place < 8 { bits |= UInt64(byte) << UInt64(56 - 8 * place) }
     }
-    self.init(rank: SortingRank.text, bits, isExact: false, ascending: rule.ascending)
+    self.init(
+      rank: SortingRank.text, bits, isWhole ? .whole : .open, ascending: rule.ascending)
   }
 
   @inline(__always)

@@ -140,7 +140,7 @@ extension StoreFetch {
   private enum Outcome { case noMatch, match, enough }
 
   /// The rows of one entity, with the tests to which they are put.
-  private final class EntityRows {
+  final class EntityRows {
     let storage: EntityStorage
     let tree: RecordTree
     let paths: FetchTarget.Paths
@@ -273,7 +273,8 @@ extension StoreFetch {
     _ references: [Reference], mustExist: Bool, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
     if references.isEmpty { return true }
-    let rows = try entityRows()
+    let rows = try candidateRows ?? entityRows()
+    candidateRows = rows
     for reference in references {
       if try lookUp(reference, mustExist: mustExist, rows, &visitor) == .enough {
         return false

@@ -19,6 +19,8 @@ final class StoreFetch {
   let target: FetchTarget
   /// Whether a path may lead from a row to an object with unsaved changes.
   let followsChanges: Bool
+  /// What candidates are looked up with, made for the first ones.
+  var candidateRows: [EntityRows]?
 
   /// - Parameter state: the view to read; `nil` for the latest one that the session can show.
   init(

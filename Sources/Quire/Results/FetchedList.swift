@@ -3,15 +3,13 @@ import QuireModel
 extension SectionedList<ManagedObject> {
   /// The objects of a request in the sections of a naming.
   ///
+  /// - Parameter path: a path of section names that is read with the objects.
   /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the objects of a
   ///   section are not adjacent.
   init<Result: ManagedObject>(
-    _ request: FetchRequest<Result>, _ naming: SectionNaming<Result>, _ path: [String]?,
-    in context: ManagedObjectContext
+    _ execution: FetchExecution, _ intake: FetchIntake, _ naming: SectionNaming<Result>,
+    _ path: [String]?
   ) throws {
-    let intake = FetchIntake(
-      Result.self, in: context, refreshesObjects: request.shouldRefreshRefetchedObjects)
-    let execution = try FetchExecution(request, in: context, reading: path.map { [$0] } ?? [])
     if path == nil {
       let found: [ManagedObject] = try execution.objects(intake)
       try self.init(found) { object in
@@ -34,7 +32,7 @@ extension SectionedList<ManagedObject> {
   }
 
   private init(_ objects: [ManagedObject], _ name: (ManagedObject) throws -> String) throws {
-    elements = objects
+    elements = ChunkedList(objects)
     var names: Set<String> = []
     for (index, object) in objects.enumerated() {
       let name = try name(object)

@@ -3,6 +3,10 @@ extension FetchedResultsController {
   /// The title of a section in an index, unless the delegate returns another: the first letter of
   /// its name in upper case, `nil` if the name is empty.
   public func sectionIndexTitle(forSectionName name: String) -> String? {
+    Self.usualIndexTitle(of: name)
+  }
+
+  static func usualIndexTitle(of name: String) -> String? {
     name.first.map { String($0).uppercased() }
   }
 

@@ -32,6 +32,8 @@ extension FetchedResultsController {
       observation = nil
       return
     }
+    if let commit = notice.objectIDs.commitNumber { knownCommits.insert(commit) }
+    knownCommits.formUnion(notice.objectIDs.mergedCommits)
     guard let news = scope.news(in: notice) else { return }
     waiting = waiting ?? FetchedResultsNews()
     waiting?.formUnion(news)
@@ -55,35 +57,47 @@ extension FetchedResultsController {
   private func take(_ news: FetchedResultsNews) {
     guard let scope, let former = list else { return }
     do {
-      let current = news.asksAgain ? try fetchAgain(scope) : former
-      notify(from: former, to: current, news)
+      notify(from: former, try update(of: former, news, scope))
     } catch {
+      // The former result is not what is there now.
+      forgetState()
       managedObjectContext.report(error)
     }
   }
 
-  private func notify(
-    from former: SectionedList<ManagedObject>, to current: SectionedList<ManagedObject>,
-    _ news: FetchedResultsNews
-  ) {
-    let difference = SectionedDifference(
-      from: former, to: current, by: { ObjectIdentifier($0) },
-      isTouched: { news.touched.contains($0) })
-    let formerIDs = objectIDs
-    let ids = current.elements.map(\.objectID)
-    if difference.isEmpty, ids == formerIDs {
+  private func update(
+    of former: SectionedList<ManagedObject>, _ news: FetchedResultsNews,
+    _ scope: FetchedResultsScope
+  ) throws -> FetchedListUpdate {
+    func isTouched(_ object: ManagedObject) -> Bool { news.touched.contains(object) }
+    if scope.allowsUpdates, !news.mustFetch,
+      let changed = news.changedObjects(
+        of: Result.self, in: managedObjectContext,
+        atMost: FetchedListUpdate.largestCount(in: former)),
+      let update = try update(of: former, changed, isTouched: isTouched, scope)
+    {
+      return update
+    }
+    let current = news.asksAgain ? try fetchAgain(scope) : former
+    return FetchedListUpdate(of: former, objectIDs, to: current, isTouched: isTouched)
+  }
+
+  private func notify(from former: SectionedList<ManagedObject>, _ update: FetchedListUpdate) {
+    let (current, difference) = (update.list, update.difference)
+    if difference.isEmpty, update.renamed.isEmpty {
       list = current
       return
     }
     guard let delegate else { return }
     if !difference.isEmpty { delegate.controllerWillChangeContent(self) }
+    let formerIDs = objectIDs
     list = current
-    objectIDs = ids
+    objectIDs = update.objectIDs
     notify(delegate, difference, from: former, to: current)
-    let steps = difference.steps(from: formerIDs, to: ids)
-    if !steps.isEmpty { delegate.controller(self, didChangeContentWith: steps) }
-    delegate.controller(
-      self, didChangeContentWith: snapshot(of: current, ids, difference.changes, news))
+    if let steps = update.steps(from: formerIDs) {
+      delegate.controller(self, didChangeContentWith: steps)
+    }
+    delegate.controller(self, didChangeContentWith: snapshot(of: update))
     if !difference.isEmpty { delegate.controllerDidChangeContent(self) }
   }
 
@@ -100,8 +114,14 @@ extension FetchedResultsController {
         self, didChange: section(index, of: current), atSectionIndex: index, for: .insert)
     }
     func notify(_ type: FetchedResultsChangeType, _ from: Int?, _ to: Int?) {
-      let object = to.map { current.elements[$0] } ?? from.map { former.elements[$0] }
-      guard let object = object as? Result else { return }
+      let object: Result
+      if let to {
+        object = current.result(at: to)
+      } else if let from {
+        object = former.result(at: from)
+      } else {
+        return
+      }
       delegate.controller(
         self, didChange: object, at: from.map(former.indexPath), for: type,
         newIndexPath: to.map(current.indexPath))
@@ -116,56 +136,10 @@ extension FetchedResultsController {
     }
   }
 
-  private func snapshot(
-    of list: SectionedList<ManagedObject>, _ ids: [ManagedObjectID],
-    _ changes: [SectionedDifference.Change], _ news: FetchedResultsNews
-  ) -> FetchedResultsSnapshot {
-    let updated = changes.compactMap { change -> ManagedObjectID? in
-      switch change {
-      case .update(_, let to): return ids[to]
-      case .move(_, let to): return news.touched.contains(list.elements[to]) ? ids[to] : nil
-      case .insert, .delete: return nil
-      }
-    }
-    return FetchedResultsSnapshot(
-      sections: list.sections.map { .init(name: $0.name, objectIDs: Array(ids[$0.range])) },
-      updatedObjectIDs: Set(updated))
-  }
-}
-
-extension SectionedDifference {
-  /// The difference as steps from one list of IDs to the other.
-  fileprivate func steps(
-    from former: [ManagedObjectID], to current: [ManagedObjectID]
-  ) -> CollectionDifference<ManagedObjectID> {
-    var steps: [CollectionDifference<ManagedObjectID>.Change] = []
-    var (gone, new): (Set<Int>, Set<Int>) = ([], [])
-    func replace(_ from: Int?, _ to: Int?) {
-      // With another ID it is not a move but a removal and an insertion.
-      let isSame = from.map { former[$0] } == to.map { current[$0] }
-      if let from {
-        gone.insert(from)
-        steps.append(
-          .remove(offset: from, element: former[from], associatedWith: isSame ? to : nil))
-      }
-      if let to {
-        new.insert(to)
-        steps.append(
-          .insert(offset: to, element: current[to], associatedWith: isSame ? from : nil))
-      }
-    }
-    for change in changes {
-      switch change {
-      case .delete(let from): replace(from, nil)
-      case .insert(let to): replace(nil, to)
-      case .move(let from, let to): replace(from, to)
-      case .update: continue
-      }
-    }
-    // The other elements have kept their order; a save may have given them another ID.
-    let stayed = zip(
-      former.indices.filter { !gone.contains($0) }, current.indices.filter { !new.contains($0) })
-    for (from, to) in stayed where former[from] != current[to] { replace(from, to) }
-    return CollectionDifference(steps) ?? current.difference(from: former)
+  private func snapshot(of update: FetchedListUpdate) -> FetchedResultsSnapshot {
+    FetchedResultsSnapshot(
+      list: SectionedList<ManagedObjectID>(
+        elements: update.objectIDs, sections: update.list.sections),
+      updatedObjectIDs: update.updatedObjectIDs)
   }
 }

@@ -28,11 +28,14 @@ import QuireModel
 /// contexts show when they are merged or when something else changes; see
 /// ``ManagedObjectContext/automaticallyMergesChangesFromParent``.
 ///
-/// If a change may affect the membership or the order of the result, the controller fetches again
-/// and compares. Limits, and predicates and sort keys with paths to other objects, are therefore
-/// kept up to date as well. This costs a fetch, O(*n* log *n*) in the objects of the result, once
-/// for all changes that are processed together. Changes of properties that the request does not use
-/// cost no fetch.
+/// The objects that have changed are asked whether the request finds them, and take their places
+/// in the list: O(log *n*) look-ups of rows for each. In some cases the controller fetches again
+/// and compares, O(*n* log *n*) in the objects of the result, once for all changes that are
+/// processed together: when the request has a limit, or paths to other objects in its predicate or
+/// its order, or when the model has derived attributes; when more than one in 200 objects have
+/// changed together; when another context has saved and this one has not merged it; when names of
+/// sections are transient or made by a function; in child contexts, with several stores, and with
+/// incremental stores.
 ///
 /// ## Sections
 ///
@@ -95,8 +98,14 @@ public final class FetchedResultsController<Result: ManagedObject> {
   var list: SectionedList<ManagedObject>? {
     didSet { positions = nil }
   }
+  /// How often the result was fetched, for tests.
+  package private(set) var fetchCount = 0
+  /// What the present result was made of.
+  private(set) var state: FetchedState?
+  /// The numbers of commits after that of which the observed changes have everything.
+  var knownCommits: Set<UInt64> = []
   /// The IDs of the objects when the delegate was last called.
-  var objectIDs: [ManagedObjectID] = []
+  var objectIDs: ChunkedList<ManagedObjectID> = []
   /// The positions of objects; computed on demand.
   private var positions: [ObjectIdentifier: Int]?
   var scope: FetchedResultsScope?
@@ -167,7 +176,7 @@ public final class FetchedResultsController<Result: ManagedObject> {
     followed?.shouldRefreshRefetchedObjects = false
     self.scope = scope
     self.list = list
-    objectIDs = list.elements.map(\.objectID)
+    objectIDs = ChunkedList(list.elements.map(\.objectID))
     waiting = nil
     observe()
   }
@@ -180,7 +189,50 @@ public final class FetchedResultsController<Result: ManagedObject> {
   private func fetch(
     _ request: FetchRequest<Result>, _ scope: FetchedResultsScope
   ) throws -> SectionedList<ManagedObject> {
-    try SectionedList(request, naming, scope.sectionPath, in: managedObjectContext)
+    fetchCount += 1
+    let execution = try execution(request, scope)
+    let list = try SectionedList(
+      execution, intake(refreshesObjects: request.shouldRefreshRefetchedObjects), naming,
+      scope.sectionPath)
+    record(FetchedState(execution))
+    return list
+  }
+
+  /// Brings a result up to date by the objects that may have changed; `nil` when only a fetch can
+  /// tell.
+  func update(
+    of former: SectionedList<ManagedObject>, _ changed: [ManagedObject],
+    isTouched: (ManagedObject) -> Bool,
+    _ scope: FetchedResultsScope
+  ) throws -> FetchedListUpdate? {
+    guard let fetched = state else { return nil }
+    let execution = try execution(followed ?? fetchRequest, scope)
+    guard let state = FetchedState(execution), state.follows(fetched, by: knownCommits),
+      let update = try FetchedListUpdate(
+        of: former, objectIDs, changed, isTouched: isTouched, execution,
+        intake(refreshesObjects: false), isSectioned: scope.sectionPath != nil)
+    else { return nil }
+    record(state)
+    return update
+  }
+
+  private func execution(
+    _ request: FetchRequest<Result>, _ scope: FetchedResultsScope
+  ) throws -> FetchExecution {
+    try FetchExecution(
+      request, in: managedObjectContext, reading: scope.sectionPath.map { [$0] } ?? [])
+  }
+
+  private func intake(refreshesObjects: Bool) -> FetchIntake {
+    FetchIntake(Result.self, in: managedObjectContext, refreshesObjects: refreshesObjects)
+  }
+
+  /// Lets the next changes be followed by a fetch.
+  func forgetState() { record(nil) }
+
+  private func record(_ state: FetchedState?) {
+    self.state = state
+    knownCommits = []
   }
 }
 
@@ -193,7 +245,7 @@ extension FetchedResultsController {
   /// All objects in the order of the request; `nil` before the first ``performFetch()``.
   ///
   /// - Complexity: O(*n*); so is ``sections``.
-  public var fetchedObjects: [Result]? { list.map { [Result](checked: $0.elements) } }
+  public var fetchedObjects: [Result]? { list.map { [Result](checked: Array($0.elements)) } }
 
   /// The sections; `nil` before the first ``performFetch()``. Without a path or a function for
   /// names there is one section with an empty name; otherwise an empty result has no sections.
@@ -216,10 +268,8 @@ extension FetchedResultsController {
   public func object(at indexPath: IndexPath) throws -> Result {
     if let list, indexPath.count == 2, list.sections.indices.contains(indexPath[0]) {
       let range = list.sections[indexPath[0]].range
-      if (0..<range.count).contains(indexPath[1]),
-        let object = list.elements[range.lowerBound + indexPath[1]] as? Result
-      {
-        return object
+      if (0..<range.count).contains(indexPath[1]) {
+        return list.result(at: range.lowerBound + indexPath[1])
       }
     }
     throw PersistenceError(
@@ -240,12 +290,5 @@ extension FetchedResultsController {
         uniqueKeysWithValues: list.elements.enumerated().map { (ObjectIdentifier($1), $0) })
     self.positions = positions
     return positions[ObjectIdentifier(object)].map(list.indexPath)
-  }
-}
-
-extension SectionedList {
-  func indexPath(of index: Int) -> IndexPath {
-    let section = section(of: index)
-    return IndexPath(indexes: [section, index - sections[section].range.lowerBound])
   }
 }

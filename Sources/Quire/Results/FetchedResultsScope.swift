@@ -11,6 +11,9 @@ struct FetchedResultsScope {
   private let isOpen: Bool
   /// The properties that the request uses; `nil` for all.
   private let properties: Set<String>?
+  /// Whether the result can be brought up to date by the objects that have changed, without
+  /// another fetch.
+  let allowsUpdates: Bool
   /// Whether a save computes values that were not set before.
   let hasDerivations: Bool
 
@@ -30,6 +33,10 @@ struct FetchedResultsScope {
       })
     hasDerivations = context.modelBinding?.hasDerivations ?? false
     isOpen = target.followsRelationships || hasDerivations
+    let isNamedByRow = if case .none = naming { true } else { sectionPath != nil }
+    allowsUpdates =
+      !isOpen && isNamedByRow && request.fetchLimit == 0 && request.fetchOffset == 0
+      && request.includesPendingChanges
     switch naming {
     case .function: properties = nil
     case .path where sectionPath == nil: properties = nil
@@ -55,6 +62,9 @@ struct FetchedResultsScope {
     ]
     guard isOpen || changed.contains(where: { $0.contains(where: isInside) }) else { return nil }
     var news = FetchedResultsNews()
+    if allowsUpdates {
+      for objects in changed { news.changed.formUnion(objects.lazy.filter(isInside)) }
+    }
     // Changes were reported before the save, except for values that the save has computed.
     if !isSave || hasDerivations {
       for objects in [notice.insertedObjects, notice.refreshedObjects, notice.updatedObjects] {
@@ -74,10 +84,14 @@ struct FetchedResultsScope {
 
   /// The notice has only IDs, as other contexts may have saved objects that this one does not have.
   private func news(inMerge ids: ObjectIDNotice) -> FetchedResultsNews? {
-    let isInside = [ids.insertedObjectIDs, ids.updatedObjectIDs, ids.deletedObjectIDs].contains {
-      $0.contains { isOpen || entityNames.contains($0.entity.name) }
+    func inside(_ ids: Set<ManagedObjectID>) -> Set<ManagedObjectID> {
+      isOpen ? ids : ids.filter { entityNames.contains($0.entity.name) }
     }
-    return isInside || ids.isOfAll ? FetchedResultsNews(asksAgain: true) : nil
+    var news = FetchedResultsNews(asksAgain: true, mustFetch: ids.isOfAll)
+    news.mergedIDs = inside(ids.insertedObjectIDs).union(inside(ids.updatedObjectIDs))
+    // Deleted objects that this context has are in another notice.
+    let isInside = !news.mergedIDs.isEmpty || !inside(ids.deletedObjectIDs).isEmpty
+    return isInside || ids.isOfAll ? news : nil
   }
 }
 
@@ -85,11 +99,31 @@ struct FetchedResultsScope {
 struct FetchedResultsNews {
   /// Objects of the request's entities that have changed, or may have.
   var touched: Set<ManagedObject> = []
+  /// The same and those that were deleted or saved, if the result can be brought up to date by
+  /// them.
+  var changed: Set<ManagedObject> = []
+  /// Of objects that others have inserted or changed.
+  var mergedIDs: Set<ManagedObjectID> = []
   /// Whether the membership or the order of the result may have changed.
   var asksAgain = false
+  /// Whether other objects may have changed than those that are known.
+  var mustFetch = false
 
   mutating func formUnion(_ other: FetchedResultsNews) {
     touched.formUnion(other.touched)
+    changed.formUnion(other.changed)
+    mergedIDs.formUnion(other.mergedIDs)
     asksAgain = asksAgain || other.asksAgain
+    mustFetch = mustFetch || other.mustFetch
+  }
+
+  /// All objects that may have changed, come or gone; `nil` if they are too many, or if one is not
+  /// of the class, which a fetch tells.
+  func changedObjects<Result: ManagedObject>(
+    of type: Result.Type, in context: ManagedObjectContext, atMost count: Int
+  ) -> [ManagedObject]? {
+    guard changed.count + mergedIDs.count <= count else { return nil }
+    let objects = changed.union(mergedIDs.compactMap { context.object(with: $0) })
+    return objects.allSatisfy { $0 is Result } ? Array(objects) : nil
   }
 }

@@ -26,6 +26,8 @@ extension FetchedResultsSectionInfo: Sendable {}
 /// The IDs of a ``FetchedResultsController``'s objects, in sections: a sendable value, for
 /// comparing a displayed state with the present one.
 public struct FetchedResultsSnapshot: Hashable, Sendable {
+  /// Shared with the controller, so that a snapshot costs little where it is not asked.
+  let list: SectionedList<ManagedObjectID>
   /// One section: its name, and its objects by their IDs.
   public struct Section: Hashable, Sendable {
     /// What the objects have in common; empty when the controller has no sections of its own.
@@ -35,15 +37,22 @@ public struct FetchedResultsSnapshot: Hashable, Sendable {
   }
 
   /// The sections in their order.
-  public let sections: [Section]
+  ///
+  /// - Complexity: O(*n*), each time it is asked for; so is ``objectIDs``.
+  public var sections: [Section] {
+    list.sections.map { section in
+      Section(name: section.name, objectIDs: Array(list.elements[section.range]))
+    }
+  }
+
   /// Those of the IDs whose objects were in the former result and have changed, wherever they are
   /// now.
   public let updatedObjectIDs: Set<ManagedObjectID>
 
   /// The names of the sections, in their order.
-  public var sectionNames: [String] { sections.map(\.name) }
+  public var sectionNames: [String] { list.sections.map(\.name) }
   /// The objects of all sections, in their order.
-  public var objectIDs: [ManagedObjectID] { sections.flatMap(\.objectIDs) }
+  public var objectIDs: [ManagedObjectID] { Array(list.elements) }
 }
 
 #if !canImport(UIKit) && !canImport(AppKit)

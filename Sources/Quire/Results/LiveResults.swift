@@ -83,52 +83,94 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
 extension LiveResults: Sendable {}
 
 /// One state of the result of a request, and what has changed since the one before.
+///
+/// Results share what is equal in them: to keep one costs little.
 public struct LiveResult<Result: ManagedObject>: RandomAccessCollection {
-  private let objects: [Result]
-  private let objectIDs: [ManagedObjectID]
-  private let formerIDs: [ManagedObjectID]
-  /// The sections, in order; one with an empty name for a result that is not in sections.
-  public let sections: [FetchedResultsSectionInfo<Result>]
+  private let list: SectionedList<ManagedObject>
+  private let objectIDs: ChunkedList<ManagedObjectID>
+  private let formerIDs: ChunkedList<ManagedObjectID>
+  /// The difference, if it is known.
+  private let steps: CollectionDifference<ManagedObjectID>?
   /// Of the objects that were there before, those that show other values.
   public let updatedIDs: Set<ManagedObjectID>
 
   fileprivate init(
-    _ controller: FetchedResultsController<Result>, since formerIDs: [ManagedObjectID],
-    _ updatedIDs: Set<ManagedObjectID>
+    _ controller: FetchedResultsController<Result>, since formerIDs: ChunkedList<ManagedObjectID>,
+    _ steps: CollectionDifference<ManagedObjectID>?, _ updatedIDs: Set<ManagedObjectID>
   ) {
-    objects = controller.fetchedObjects ?? []
-    sections = controller.sections ?? []
+    list = controller.list ?? SectionedList()
     objectIDs = controller.objectIDs
     self.formerIDs = formerIDs
+    self.steps = steps
     self.updatedIDs = updatedIDs
   }
 
   /// 0.
   public var startIndex: Int { 0 }
   /// The number of objects.
-  public var endIndex: Int { objects.count }
+  public var endIndex: Int { list.elements.count }
   /// The object at a place, in the order of the request.
-  public subscript(index: Int) -> Result { objects[index] }
+  ///
+  /// - Complexity: O(log *n*); a loop over all objects is O(*n*).
+  public subscript(index: Int) -> Result { list.result(at: index) }
+
+  /// One after the other, without looking each up.
+  public func makeIterator() -> Iterator { Iterator(elements: list.elements.makeIterator()) }
+
+  /// Gives the objects in order.
+  public struct Iterator: IteratorProtocol {
+    fileprivate var elements: ChunkedList<ManagedObject>.Iterator
+
+    /// The next object; `nil` behind the last one.
+    public mutating func next() -> Result? {
+      // Sound: what a fetch finds is checked to be of its class.
+      elements.next().map { unsafeDowncast($0, to: Result.self) }
+    }
+  }
+
+  /// The sections, in order; one with an empty name for a result that is not in sections.
+  ///
+  /// - Complexity: O(*n*), each time it is asked for.
+  public var sections: [FetchedResultsSectionInfo<Result>] {
+    list.sections.map { section in
+      FetchedResultsSectionInfo(
+        name: section.name,
+        indexTitle: FetchedResultsController<Result>.usualIndexTitle(of: section.name),
+        objects: [Result](checked: Array(list.elements[section.range])))
+    }
+  }
 
   /// How the result differs from the one before, in the IDs of its objects; moves are associated.
   ///
-  /// - Complexity: O(*n* + *n* × *changes*), when it is asked for.
+  /// - Complexity: O(1) where the result follows from the one before by one set of changes; else
+  ///   O(*n* + *n* × *changes*), when it is asked for.
   public var difference: CollectionDifference<ManagedObjectID> {
-    objectIDs.difference(from: formerIDs).inferringMoves()
+    steps ?? objectIDs.difference(from: formerIDs).inferringMoves()
   }
 }
 
 @available(*, unavailable)
 extension LiveResult: Sendable {}
 
+@available(*, unavailable)
+extension LiveResult.Iterator: Sendable {}
+
 /// Follows a request for one loop, in the isolation of the context.
 private final class Follower<Result: ManagedObject>: FetchedResultsControllerDelegate {
   private let controller: FetchedResultsController<Result>
   private let signal = Signal()
   /// The IDs of the objects that the loop has got.
-  private var knownIDs: [ManagedObjectID]?
-  private var isChanged = false
-  private var updatedIDs: Set<ManagedObjectID> = []
+  private var knownIDs: ChunkedList<ManagedObjectID>?
+  private var news = News()
+
+  /// What has happened since the loop got a result.
+  private struct News {
+    /// The number of sets of changes.
+    var count = 0
+    /// The difference that the first of them has made; `nil` for none.
+    var steps: CollectionDifference<ManagedObjectID>?
+    var updatedIDs: Set<ManagedObjectID> = []
+  }
 
   init(_ controller: FetchedResultsController<Result>) { self.controller = controller }
 
@@ -138,14 +180,15 @@ private final class Follower<Result: ManagedObject>: FetchedResultsControllerDel
       controller.delegate = self
       try controller.performFetch()
     } else {
-      while !isChanged {
+      while news.count == 0 {
         await signal.wait(actor)
         if Task.isCancelled { return nil }
       }
     }
-    let result = LiveResult(controller, since: knownIDs ?? [], updatedIDs)
+    let steps = news.count == 1 ? news.steps ?? CollectionDifference([]) : nil
+    let result = LiveResult(controller, since: knownIDs ?? [], steps, news.updatedIDs)
     knownIDs = controller.objectIDs
-    (isChanged, updatedIDs) = (false, [])
+    news = News()
     return result
   }
 
@@ -153,7 +196,14 @@ private final class Follower<Result: ManagedObject>: FetchedResultsControllerDel
     _ controller: FetchedResultsController<Result>, didChange object: Result,
     at indexPath: IndexPath?, for type: FetchedResultsChangeType, newIndexPath: IndexPath?
   ) {
-    if type == .update || type == .move { updatedIDs.insert(object.objectID) }
+    if type == .update || type == .move { news.updatedIDs.insert(object.objectID) }
+  }
+
+  func controller(
+    _ controller: FetchedResultsController<Result>,
+    didChangeContentWith difference: CollectionDifference<ManagedObjectID>
+  ) {
+    if news.count == 0 { news.steps = difference }
   }
 
   // Called for every set of changes.
@@ -161,7 +211,7 @@ private final class Follower<Result: ManagedObject>: FetchedResultsControllerDel
     _ controller: FetchedResultsController<Result>,
     didChangeContentWith snapshot: FetchedResultsSnapshot
   ) {
-    isChanged = true
+    news.count += 1
     signal.send()
   }
 }

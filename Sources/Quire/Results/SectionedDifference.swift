@@ -1,25 +1,3 @@
-/// The elements of a result in the order of a request, with their sections.
-struct SectionedList<Element> {
-  struct Section {
-    let name: String
-    var range: Range<Int>
-  }
-
-  var elements: [Element] = []
-  /// Adjacent sections; each element is in one of them.
-  var sections: [Section] = []
-
-  /// - Parameter index: the position of an element.
-  func section(of index: Int) -> Int {
-    var (low, high) = (0, sections.count - 1)
-    while low < high {
-      let middle = (low + high) / 2
-      if index < sections[middle].range.upperBound { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
-}
-
 /// The difference between two sectioned lists, with as few changes as possible: an element is not
 /// moved if its neighbours have moved around it.
 ///
@@ -44,6 +22,9 @@ struct SectionedDifference {
   private(set) var changes: [Change] = []
 
   var isEmpty: Bool { changes.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
+
+  /// No difference.
+  init() {}
 
   /// - Parameters:
   ///   - key: the identity of an element.
@@ -113,6 +94,49 @@ struct SectionedDifference {
     deletedSections = old.indices.filter { counterparts[$0] == nil }
     insertedSections = new.indices.filter { !kept.contains($0) }
     return counterparts
+  }
+}
+
+extension SectionedDifference {
+  /// The same with other positions of elements.
+  func mapped(from: (Int) -> Int, to: (Int) -> Int) -> SectionedDifference {
+    var other = self
+    other.changes = changes.map { change in
+      switch change {
+      case .delete(let index): .delete(from(index))
+      case .insert(let index): .insert(to(index))
+      case .move(let former, let current): .move(from: from(former), to: to(current))
+      case .update(let former, let current): .update(from: from(former), to: to(current))
+      }
+    }
+    return other
+  }
+
+  /// The new positions of moved elements.
+  var placesOfMoved: Set<Int> {
+    Set(changes.compactMap { if case .move(_, let to) = $0 { to } else { nil } })
+  }
+
+  /// The positions of the elements that have kept their order.
+  ///
+  /// - Parameters: the numbers of elements in the lists.
+  func unmoved(from formerCount: Int, to count: Int) -> [(from: Int, to: Int)] {
+    var (gone, new): (Set<Int>, Set<Int>) = ([], [])
+    for change in changes {
+      switch change {
+      case .delete(let from): gone.insert(from)
+      case .insert(let to): new.insert(to)
+      case .move(let from, let to):
+        gone.insert(from)
+        new.insert(to)
+      case .update: continue
+      }
+    }
+    return Array(
+      zip(
+        (0..<formerCount).lazy.filter { !gone.contains($0) },
+        (0..<count).lazy.filter { !new.contains($0) }
+      ).lazy.map { (from: $0, to: $1) })
   }
 }
 

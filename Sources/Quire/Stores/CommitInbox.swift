@@ -17,6 +17,8 @@ final class CommitInbox: CommitListener {
     }
 
     var places: [Reference: Place] = [:]
+    /// The saves of which all places are here.
+    var commits: [CommitNumber] = []
     /// Whether too much has happened to tell it one by one: everything is to be refreshed.
     var isTooMuch = false
 
@@ -74,6 +76,7 @@ final class CommitInbox: CommitListener {
       if let known = state.knownCommit, known >= commit { return }
       state.knownCommit = commit
       state.content.places = state.content.places.filter { $0.value.commit > commit }
+      state.content.commits.removeAll { $0 <= commit }
       hasContent.store(!state.content.isEmpty, ordering: .releasing)
     }
   }
@@ -93,6 +96,7 @@ final class CommitInbox: CommitListener {
 extension CommitInbox.Content {
   mutating func record(_ changes: SavedChanges) {
     if isTooMuch { return }
+    commits.append(changes.commit)
     let count = changes.inserted.count + changes.updated.count + changes.deleted.count
     guard count <= CommitInbox.placeLimit else {
       places = [:]

@@ -44,9 +44,11 @@ extension ManagedObjectContext {
       }
     }
     var isOfAll = takeWaitingForAll()
+    var commits: [CommitNumber] = []
     for session in sessions {
       guard let inbox = session.inbox, inbox.isWaiting else { continue }
       let content = inbox.takeAll()
+      commits += content.commits
       if content.isTooMuch {
         isOfAll = true
         places += session.objects.filter(\.isStored).map {
@@ -58,7 +60,7 @@ extension ManagedObjectContext {
         }
       }
     }
-    merge(places, isOfAll: isOfAll)
+    merge(places, of: commits, isOfAll: isOfAll)
   }
 
   /// Merges what another context has saved.
@@ -78,7 +80,7 @@ extension ManagedObjectContext {
     mergeChanges(
       inserted: notice.insertedObjectIDs,
       changed: notice.updatedObjectIDs.union(notice.deletedObjectIDs)
-        .union(notice.refreshedObjectIDs))
+        .union(notice.refreshedObjectIDs), commit: notice.commitNumber)
   }
 
   /// Merges what another context of the same isolation has saved; see
@@ -118,7 +120,10 @@ extension ManagedObjectContext {
     }
   }
 
-  private func mergeChanges(inserted: Set<ManagedObjectID>, changed: Set<ManagedObjectID>) {
+  /// - Parameter commit: the save that has made all these changes, and no others.
+  private func mergeChanges(
+    inserted: Set<ManagedObjectID>, changed: Set<ManagedObjectID>, commit: UInt64? = nil
+  ) {
     func places(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [MergedReference] {
       ids.compactMap { id in
         place(for: id).map {
@@ -126,7 +131,10 @@ extension ManagedObjectContext {
         }
       }
     }
-    merge(places(inserted, true) + places(changed.subtracting(inserted), false))
+    let merged = places(inserted, true) + places(changed.subtracting(inserted), false)
+    // A save of another store has objects that have no place here.
+    let isWhole = merged.count == inserted.union(changed).count
+    merge(merged, of: isWhole ? commit.map { [CommitNumber(rawValue: $0)] } ?? [] : [])
     processPendingChanges()
   }
 }
@@ -143,15 +151,21 @@ struct MergedReference {
 }
 
 extension ManagedObjectContext {
-  /// - Parameter isOfAll: whether objects may have changed that are not listed; the list then has
-  ///   all objects that are registered here.
-  private func merge(_ places: [MergedReference], isOfAll: Bool = false) {
+  /// - Parameters:
+  ///   - commits: the saves that have changed objects at these places, and nowhere else.
+  ///   - isOfAll: whether objects may have changed that are not listed; the list then has all
+  ///     objects that are registered here.
+  private func merge(
+    _ places: [MergedReference], of commits: [CommitNumber], isOfAll: Bool = false
+  ) {
     guard !places.isEmpty || isOfAll else { return }
     defer {
       if family != nil { isOfAll ? notifyChildrenOfAll() : notifyChildren(of: places) }
     }
     do {
-      let ids = try during(.merging) { try mergeObjects(at: places, isOfAll: isOfAll) }
+      var ids = try during(.merging) { try mergeObjects(at: places, isOfAll: isOfAll) }
+      // Commits of several stores are not numbered together.
+      if !hasSeveralStores { ids.mergedCommits = commits.map(\.rawValue) }
       noticeCenter?.postMerge(ids)
     } catch {
       report(error)

@@ -13,6 +13,9 @@ public struct ObjectIDNotice: Sendable {
   /// several, or to a parent.
   public internal(set) var commitNumber: UInt64?
 
+  /// The numbers of the commits of which a merge has all changes; empty where that is not known.
+  var mergedCommits: [UInt64] = []
+
   /// The IDs of inserted objects: temporary before they are saved, and permanent in notices of a
   /// save to a store.
   public internal(set) var insertedObjectIDs: Set<ManagedObjectID> = []
