@@ -34,7 +34,7 @@ struct Workload: Sendable {
     .kvLargeScan, .kvLargeUpdate,
     .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objRelease, .objFetchByID,
-    .objFetchBySlug, .objBeginsWith, .objFilterAndSort, .objTraverse, .objGroup,
+    .objFetchBySlug, .objBeginsWith, .objFilterAndSort, .objLiveList, .objTraverse, .objGroup,
     .objGroupCount, .objCount, .objUpdate, .objDelete,
     .batchInsert, .batchInsertMany, .batchUpdate, .batchDelete,
     .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
