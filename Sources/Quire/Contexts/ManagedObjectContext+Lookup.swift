@@ -16,6 +16,23 @@ extension ManagedObjectContext {
     return place(for: objectID).flatMap { known(at: $0) }
   }
 
+  /// The object with this ID, of a class.
+  ///
+  /// - Throws: what ``existingObject(with:)`` throws, and
+  ///   ``PersistenceError/Code/unacceptableValue`` when the object is of another class.
+  /// - Complexity: that of ``existingObject(with:)``.
+  public final func existingObject<Object: ManagedObject>(
+    with objectID: ManagedObjectID, as type: Object.Type = Object.self
+  ) throws -> Object {
+    let object = try existingObject(with: objectID)
+    if let typed = object as? Object { return typed }
+    var error = PersistenceError(
+      .unacceptableValue, "\(objectID) is an object of \(Swift.type(of: object)), not of \(type)")
+    error.objectID = objectID
+    error.entityName = object.entity.name
+    throw error
+  }
+
   /// The object with this ID: a fault if it is not in memory yet. The store is not read, so a row
   /// that does not exist is noticed when the object is first used; ``existingObject(with:)`` checks
   /// at once.

@@ -69,7 +69,9 @@ extension ManagedObject {
       if trait.isTransient { continue }
       switch property {
       case .attribute(let attribute):
-        guard attribute.derivationExpression == nil, let value = try self.attribute(slot) else { continue }
+        guard attribute.derivationExpression == nil, let value = try self.attribute(slot) else {
+          continue
+        }
         values[attribute.name] = ExportedValue(value)
       case .relationship(let relationship):
         let value = try self.value(forKey: relationship.name)

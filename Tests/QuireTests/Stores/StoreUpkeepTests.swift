@@ -69,8 +69,7 @@ private final class Sheet: ManagedObject {
     }
   }
 
-  @Test func `a store that has shrunk is made smaller, with readers and writers about`() async throws
-  {
+  @Test func `a store that has shrunk is made smaller beside readers`() async throws {
     try await withTemporaryFolder { folder in
       let container = try filled(folder)
       let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
@@ -91,7 +90,7 @@ private final class Sheet: ManagedObject {
       #expect(try container.readAndWait { try $0.count(for: Sheet.fetchRequest()) } == 201)
       #expect(try await container.check().allSatisfy(\.isSound))
       try container.close()
-            try container.loadPersistentStore(at: url)
+      try container.loadPersistentStore(at: url)
       #expect(try container.readAndWait { try $0.count(for: Sheet.fetchRequest()) } == 201)
       try container.close()
     }

@@ -3,23 +3,6 @@ import QuireModel
 // Calls in which the compiler has checked the properties.
 
 extension ManagedObjectContext {
-  /// The object with this ID, of a class.
-  ///
-  /// - Throws: what ``existingObject(with:)`` throws, and
-  ///   ``PersistenceError/Code/unacceptableValue`` when the object is of another class.
-  /// - Complexity: that of ``existingObject(with:)``.
-  public final func existingObject<Object: ManagedObject>(
-    with objectID: ManagedObjectID, as type: Object.Type = Object.self
-  ) throws -> Object {
-    let object = try existingObject(with: objectID)
-    if let typed = object as? Object { return typed }
-    var error = PersistenceError(
-      .unacceptableValue, "\(objectID) is an object of \(Swift.type(of: object)), not of \(type)")
-    error.objectID = objectID
-    error.entityName = object.entity.name
-    throw error
-  }
-
   /// The number of objects of a class of which something is true:
   /// `context.count(Artwork.self) { $0.price > 100 }`.
   public final func count<Object: ManagedObject>(
