@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "QuireXcode", targets: ["QuireXcode"]),
     .library(name: "QuireTesting", targets: ["QuireTesting"]),
     .executable(name: "quire", targets: ["QuireTool"]),
+    .plugin(name: "GenerateClasses", targets: ["GenerateClasses"]),
   ],
   dependencies: [],
   targets: [
@@ -30,6 +31,10 @@ let package = Package(
     .executableTarget(
       name: "QuireTool",
       dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
+    // Writes the classes of a target's Xcode models before it is compiled.
+    .plugin(
+      name: "GenerateClasses", capability: .buildTool(), dependencies: ["QuireTool"],
+      path: "Sources/GenerateClasses"),
     // A disk that can die at any moment, for the tests of every floor that writes.
     .target(
       name: "QuireSimulation", dependencies: ["QuireStorage"], path: "Tests/QuireSimulation"),

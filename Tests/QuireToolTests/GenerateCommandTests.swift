@@ -41,6 +41,26 @@ import Testing
       ])
   }
 
+  @Test func `all classes may be in one file`() throws {
+    let folder = try TemporaryFolder()
+    let model = Fixtures.store("Gallery 2.7")
+    #expect(ToolRun("generate", model, "--to", folder.path("many")).code == .good)
+    let run = ToolRun("generate", model, "--to", folder.path("one"), "--file", "All.swift")
+    #expect(run.code == .good)
+    let text = try String(contentsOfFile: folder.path("one") + "/All.swift", encoding: .utf8)
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path("many")) {
+      let part = try String(contentsOfFile: folder.path("many") + "/\(name)", encoding: .utf8)
+      let body = part.split(separator: "\n\n", maxSplits: 1)[1]
+      #expect(part.hasPrefix("import ") && text.contains(body), "\(name)")
+    }
+    #expect(text.components(separatedBy: "import Quire\n").count == 2)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("one")).count == 1)
+    for wrong in ["All", "../All.swift"] {
+      let refused = ToolRun("generate", model, "--to", folder.path("two"), "--file", wrong)
+      #expect(refused.code == .wrongUsage)
+    }
+  }
+
   @Test func `classes declare the model that they are generated of`() throws {
     let model = try EverythingModel.make()
     let made = try ManagedObjectModel(for: Self.classes)

@@ -90,6 +90,7 @@ import Testing
       "Foundation", "FoundationEssentials", "Quire", "QuireModel", "QuireStorage", "QuireTesting",
       "QuireXcode", "Synchronization",
     ],
+    "GenerateClasses": ["Foundation", "PackagePlugin"],
   ]
   private static let platformImports: Set<String> = [
     "Glibc", "Musl", "Darwin", "Android", "WinSDK",

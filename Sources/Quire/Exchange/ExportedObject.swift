@@ -15,7 +15,7 @@ import QuireModel
 /// | integers, Boolean, string | the same |
 /// | double, float | a number; `"nan"`, `"inf"`, `"-inf"` and `"-0"` are texts |
 /// | decimal | its digits, as a text |
-/// | date | as in ISO 8601, in UTC, with as many digits as name it exactly; the seconds since 2001 for years beyond 3900 and before 100 |
+/// | date | as in ISO 8601, with as many digits as name it; far ones as seconds since 2001 |
 /// | binary data, transformable | base64; a transformable value as its transformer encodes it |
 /// | UUID, URI, object ID | a text |
 /// | composite | an object with its elements |

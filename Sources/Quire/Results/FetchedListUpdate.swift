@@ -5,7 +5,8 @@ struct FetchedState {
   private let entities: StoreEntities
   private let commit: UInt64
 
-  /// - Returns: `nil` for what cannot be told: several stores, an incremental store, a child context.
+  /// - Returns: `nil` where it cannot be told: of several stores, of an incremental store, in a
+  ///   child context.
   init?(_ execution: FetchExecution) {
     guard execution.parts.count == 1, let part = execution.parts.first, part.matchesObjects else {
       return nil
@@ -59,8 +60,8 @@ struct FetchedListUpdate {
   ///   - changed: all objects that may have changed, come or gone.
   ///   - isTouched: whether to report an object as changed.
   ///   - isSectioned: whether the last key that the execution reads is the name of a section.
-  /// - Returns: `nil` when only a fetch can tell: another object is not what it was, or the sections
-  ///   are not in order.
+  /// - Returns: `nil` when only a fetch can tell: another object is not what it was, or the
+  ///   sections are not in order.
   init?(
     of former: SectionedList<ManagedObject>, _ objectIDs: ChunkedList<ManagedObjectID>,
     _ changed: [ManagedObject], isTouched: (ManagedObject) -> Bool, _ execution: FetchExecution,

@@ -11,6 +11,7 @@ struct GenerateCommand: Command {
       .init("version", "NAME", "the name of a version; the current one unless given"),
       .init("form", "FORM", "classes, which declare the model, or plain; classes unless given"),
       .init(flag: "model-code", "write one file with the model in place of classes"),
+      .init("file", "NAME", "one file of this name for all classes"),
       .init("name", "NAME", "the type in that file, and the file; Model unless given"),
       .init(flag: "force", "replace files that are there"),
     ],
@@ -30,6 +31,7 @@ struct GenerateCommand: Command {
   private let folder: URL
   private let version: String?
   private let form: Form
+  private let file: String?
   private let replaces: Bool
 
   init(_ arguments: Arguments) throws(UsageError) {
@@ -37,8 +39,13 @@ struct GenerateCommand: Command {
     folder = URL(filePath: arguments.requiredValue(of: "to"), directoryHint: .isDirectory)
     version = arguments.value(of: "version")
     replaces = arguments.has(flag: "force")
+    file = arguments.value(of: "file")
     let name = arguments.value(of: "name")
+    if let file, !file.hasSuffix(".swift") || file.contains("/") {
+      throw arguments.wrong("“\(file)” is not the name of a Swift file.")
+    }
     if arguments.has(flag: "model-code") {
+      if file != nil { throw arguments.wrong("--file is of classes; --name names the other file.") }
       if arguments.value(of: "form") != nil {
         throw arguments.wrong("--form is of classes, and --model-code writes none.")
       }
@@ -73,7 +80,7 @@ struct GenerateCommand: Command {
     case .classes(let form):
       let code = ClassGenerator.code(of: version.model, form)
       if code.files.isEmpty { throw InputError("the model has no entities") }
-      return code
+      return file.map(code.joined) ?? code
     case .model(let name):
       return ModelGenerator.code(of: version.model, name: name, title: version.name)
     }

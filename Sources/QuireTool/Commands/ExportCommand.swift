@@ -1,0 +1,115 @@
+import Foundation
+import Quire
+import QuireModel
+
+/// `quire export`: the objects of a store as lines of JSON, one file an entity.
+struct ExportCommand: Command {
+  static let syntax = CommandSyntax(
+    name: "export", summary: "the objects of a store as lines of JSON, a file for each entity",
+    operands: [.init("STORE", "the store's file")],
+    options: [
+      .init("to", "FOLDER", "where to write; made if it is not there", isRequired: true),
+      .init("entity", "NAME", "only the objects of this entity and its subentities"),
+      .json,
+    ],
+    discussion: """
+      Artwork.jsonl has a line for each artwork: its entity, an id, and its properties by name;
+      what has no value is left out. Relationships lead to ids. Moments are as in ISO 8601, bytes
+      base64, decimal numbers texts. quire load makes objects of the lines that are equal to the
+      last bit. No file that is there is written over, and when one cannot be written none is left.
+      """)
+
+  private let store: URL
+  private let folder: URL
+  private let entity: String?
+  private let isJSON: Bool
+
+  init(_ arguments: Arguments) {
+    store = URL(filePath: arguments.operands[0])
+    folder = URL(
+      filePath: arguments.requiredValue(of: "to"), directoryHint: .isDirectory)
+    entity = arguments.value(of: "entity")
+    isJSON = arguments.has(flag: "json")
+  }
+
+  func run(_ console: Console) throws -> ExitCode {
+    var counts: [(name: String, count: Int)] = []
+    try Tool.reading(store) { context, model in
+      let entities =
+        try entity.map { model.family(of: try Tool.entity(named: $0, of: model)) }
+        ?? model.entities
+      let isNew = !FileManager.default.fileExists(atPath: folder.path)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      var written: [URL] = []
+      do {
+        for entity in entities.filter({ !$0.isAbstract }).sorted(by: { $0.name < $1.name }) {
+          let file = folder.appending(path: "\(entity.name).jsonl")
+          counts.append((entity.name, try write(entity, of: context, to: file, &written)))
+        }
+      } catch {
+        for file in written { try? FileManager.default.removeItem(at: file) }
+        if isNew { try? FileManager.default.removeItem(at: folder) }
+        throw error
+      }
+    }
+    let total = counts.reduce(0) { $0 + $1.count }
+    if isJSON {
+      console.print([
+        "store": .string(store.path), "folder": .string(folder.path),
+        "objects": .object(counts.map { ($0.name, JSONValue($0.count)) }),
+      ])
+    } else {
+      console.print("\(folder.path) has \(total.counting("object")):\n\(Table.counts(counts))")
+    }
+    return .good
+  }
+
+  private func write(
+    _ entity: EntityDescription, of context: ManagedObjectContext, to file: URL,
+    _ written: inout [URL]
+  ) throws -> Int {
+    guard !FileManager.default.fileExists(atPath: file.path) else {
+      throw InputError("\(file.path) is there already, and is not written over")
+    }
+    let output = try LineFile(creating: file)
+    written.append(file)
+    var request = FetchRequest<ManagedObject>(entityName: entity.name)
+    request.includesSubentities = false
+    let objects = try context.fetch(request)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    for start in stride(from: 0, to: objects.count, by: 1_000) {
+      let slice = objects[start..<min(start + 1_000, objects.count)]
+      for exported in try context.export(slice) { try output.write(try encoder.encode(exported)) }
+    }
+    try output.close()
+    return objects.count
+  }
+}
+
+/// A new file that is written line by line.
+private final class LineFile {
+  private let handle: FileHandle
+  private var pending = Data()
+
+  init(creating url: URL) throws {
+    try Data().write(to: url, options: .withoutOverwriting)
+    handle = try FileHandle(forWritingTo: url)
+  }
+
+  func write(_ line: Data) throws {
+    pending.append(line)
+    pending.append(0x0A)
+    if pending.count > 1 << 16 { try flush() }
+  }
+
+  func close() throws {
+    try flush()
+    try handle.close()
+  }
+
+  private func flush() throws {
+    try handle.write(contentsOf: pending)
+    pending.removeAll(keepingCapacity: true)
+  }
+}
