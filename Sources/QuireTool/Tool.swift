@@ -32,10 +32,10 @@ package enum Tool {
   static var commands: [any Command.Type] {
     [
       DemoCommand.self, ModelsCommand.self, DiffCommand.self, GenerateCommand.self,
-      ImportCommand.self, MigrateCommand.self, BackupCommand.self, RestoreCommand.self,
-      CompactCommand.self, StatCommand.self, CheckCommand.self, DumpCommand.self,
-      QueryCommand.self, ExplainCommand.self, ExportCommand.self, LoadCommand.self,
-      FixturesCommand.self,
+      PortCommand.self, ImportCommand.self, MigrateCommand.self, BackupCommand.self,
+      RestoreCommand.self, CompactCommand.self, StatCommand.self, CheckCommand.self,
+      DumpCommand.self, QueryCommand.self, ExplainCommand.self, ExportCommand.self,
+      LoadCommand.self, FixturesCommand.self,
     ]
   }
 

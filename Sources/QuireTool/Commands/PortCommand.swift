@@ -1,0 +1,79 @@
+import Foundation
+import QuireModel
+
+/// `quire port`: Swift sources that were written for Core Data, over `QuireCoreData`.
+struct PortCommand: Command {
+  static let syntax = CommandSyntax(
+    name: "port", summary: "changes sources written for Core Data to QuireCoreData",
+    operands: [.init("FOLDER", "a folder with Swift files, in folders of any depth")],
+    options: [
+      .init(flag: "write", "change the files; without it they are only shown as a difference")
+    ],
+    discussion: """
+      QuireCoreData has Core Data's names. What a machine can change is changed: imports,
+      @NSManaged, @objc of managed objects, #keyPath, methods that Xcode writes for relationships,
+      properties in extensions, which go into their classes. The rest is listed with file, line and
+      what to do.
+
+        quire port App           shows what would change, and lists what is left to do
+        quire port App --write   changes the files
+      """)
+
+  private let path: String
+  private let writes: Bool
+
+  init(_ arguments: Arguments) {
+    path = arguments.operands[0]
+    writes = arguments.has(flag: "write")
+  }
+
+  func run(_ console: Console) throws -> ExitCode {
+    let folder = try SourceFolder(path: path)
+    for note in folder.notes { console.note(note) }
+    let port = FolderPort(folder.files, models: folder.models.map { model($0, folder, console) })
+    if writes {
+      try folder.write(port.changes)
+    } else {
+      for change in port.changes {
+        console.output.write(
+          UnifiedDiff.text(path: change.path, before: change.before, after: change.after))
+      }
+      if !port.changes.isEmpty, !port.findings.isEmpty { console.print("") }
+    }
+    for finding in writes ? port.findingsAfterChanges : port.findings {
+      console.print(finding.text)
+    }
+    for failure in port.failures {
+      console.complain("\(failure.path): \(failure.reason); the file is left as it is")
+    }
+    console.note(summary(port, fileCount: folder.files.count))
+    return port.failures.isEmpty ? .good : .bad
+  }
+
+  /// A model that cannot be read is noted: the sources can be ported without it.
+  private func model(
+    _ path: String, _ folder: SourceFolder, _ console: Console
+  ) -> FolderPort.Model {
+    do {
+      let file = try ModelFile(contentsOf: URL(filePath: "\(folder.path)/\(path)"))
+      let entities = file.model.currentVersion.model.declaration.entities
+      return FolderPort.Model(path: path, classes: entities.compactMap(\.managedObjectClassName))
+    } catch {
+      console.note("\(path) is not looked at: \(Tool.diagnosis(of: error))")
+      return FolderPort.Model(path: path, classes: [])
+    }
+  }
+
+  private func summary(_ port: FolderPort, fileCount: Int) -> String {
+    let changed = port.changes.count { $0.before != nil && $0.after != nil }
+    let new = port.changes.count { $0.before == nil }
+    let gone = port.changes.count { $0.after == nil }
+    var parts = ["\(changed) of \(fileCount.counting("file")) \(writes ? "changed" : "to change")"]
+    if new > 0 { parts.append("\(new) new") }
+    if gone > 0 { parts.append("\(gone) removed") }
+    let places = port.findings.reduce(0) { $0 + max(1, $1.lines.count) }
+    let hint = writes || port.changes.isEmpty ? "" : "; --write changes them"
+    return parts.joined(separator: ", ") + hint
+      + (places > 0 ? ". \(places.counting("place")) to look at" : "")
+  }
+}

@@ -1,0 +1,135 @@
+extension PortedFile {
+  /// What Core Data or a framework around it has, and `QuireCoreData` has not.
+  private static let absences: [String: String] = {
+    let cloud = "there is no CloudKit: use NSPersistentContainer"
+    let spotlight = "there is no Spotlight: remove it, or index in an observer of saves"
+    let binding = "there are no bindings: follow NSFetchedResultsController or notifications"
+    let staged = "use StagedMigrationManager of Quire, or mapping models"
+    let document = "there are no documents: open a NSPersistentContainer in the document"
+    return [
+      "NSPersistentCloudKitContainer": cloud, "NSPersistentCloudKitContainerOptions": cloud,
+      "NSPersistentCloudKitContainerEvent": cloud, "NSCoreDataCoreSpotlightDelegate": spotlight,
+      "NSArrayController": binding, "NSObjectController": binding, "NSTreeController": binding,
+      "NSPersistentDocument": document, "UIManagedDocument": document,
+      "NSDiffableDataSourceSnapshotReference":
+        "write the delegate's other methods, or make the snapshot of the controller's sections",
+      "NSStagedMigrationManager": staged, "NSLightweightMigrationStage": staged,
+      "NSCustomMigrationStage": staged, "NSManagedObjectModelReference": staged,
+      "NSSecureUnarchiveFromDataTransformer":
+        "there are no keyed archives: register a CodableTransformer of Quire",
+      "NSBinaryStoreType": "there are stores in files and in memory: use NSSQLiteStoreType",
+      "NSXMLStoreType": "there are stores in files and in memory: use NSSQLiteStoreType",
+      "NSAtomicStore": "subclass IncrementalStore of Quire; it is made of values",
+      "NSIncrementalStore": "subclass IncrementalStore of Quire; it is made of values",
+      "NSIncrementalStoreNode": "subclass IncrementalStore of Quire; it is made of values",
+      "managedObjectHandler":
+        "an inserting handler is given no objects: use dictionaries, dictionaryHandler:",
+      "FetchedResults": "SwiftUI does not know the objects: follow NSFetchedResultsController",
+      "_kvcKeyPathString": "there are no key paths of Objective-C: write the path as text",
+      "keyPathsForValuesAffectingValue": "there is no KVO: say what changed where it changes",
+    ]
+  }()
+
+  private static let wrappers: Set<String> = ["FetchRequest", "SectionedFetchRequest"]
+
+  /// Lists what no rewriting replaces.
+  mutating func listAbsences(_ classes: ManagedClasses) {
+    guard usesCoreData else { return }
+    for index in source.tokens.indices where source.tokens[index].kind == .identifier {
+      let word = source.text(index)
+      if let remedy = Self.absences[word] {
+        record(word, atToken: index, remedy)
+      } else if Self.wrappers.contains(word), source.isPunctuation(index - 1, "@") {
+        record(
+          "@\(word)", atToken: index,
+          "SwiftUI does not know the objects: follow NSFetchedResultsController in a model object")
+      } else if word == "NSManaged", source.isPunctuation(index - 1, "@"), !isOfDeclaration(index) {
+        record(
+          "@NSManaged", atToken: index,
+          "write @Managed; the command does not look into classes within functions")
+      } else if word.hasPrefix("keyPathsForValuesAffecting") {
+        record(word, atToken: index, "there is no KVO: say what changed where it changes")
+      } else if source.isPunctuation(index + 1, "(") {
+        listObserving(index, word)
+      }
+    }
+    listHooks(classes)
+  }
+
+  /// Whether a token is in an attribute of a declaration that was found.
+  private func isOfDeclaration(_ index: Int) -> Bool {
+    declarations.contains { $0.attributes.contains { $0.tokens.contains(index) } }
+  }
+
+  /// Lists calls that observe objects by key.
+  private mutating func listObserving(_ index: Int, _ word: String) {
+    guard let first = source.significant(from: index + 2) else { return }
+    let next = source.significant(from: first + 1)
+    switch word {
+    case "observe" where source.isPunctuation(first, "\\"):
+      record(
+        "observe(\\…)", atToken: index,
+        "if it observes a managed object: there is no KVO, observe "
+          + "NSManagedObjectContextObjectsDidChange")
+    case "publisher" where source.isWord(first, "for") && source.isPunctuation(next, ":"):
+      guard let value = next.flatMap({ source.significant(from: $0 + 1) }),
+        source.isPunctuation(value, "\\")
+      else { return }
+      record(
+        "publisher(for: \\…)", atToken: index,
+        "if it observes a managed object: there is no KVO, observe "
+          + "NSManagedObjectContextObjectsDidChange")
+    case "addObserver", "removeObserver":
+      let close = source.partners[index + 1]
+      guard (first..<close).contains(where: { source.isWord($0, "forKeyPath") }) else { return }
+      record(
+        "\(word)(…forKeyPath:…)", atToken: index,
+        "if it observes a managed object: there is no KVO, observe "
+          + "NSManagedObjectContextObjectsDidChange")
+    default: break
+    }
+  }
+
+  /// Lists overrides in extensions that cannot be moved: a class of Swift alone has none there.
+  private mutating func listHooks(_ classes: ManagedClasses) {
+    for declaration in declarations where isDesignatedInitializer(declaration, classes) {
+      record(
+        "override init(entity:insertInto:)", atToken: declaration.keyword,
+        "it is a convenience initializer there: use awakeFromInsert(), or one of your own")
+    }
+    for declaration in declarations where isHook(declaration, classes) {
+      if let reason = reasonNotToMove(declaration, classes) {
+        record("override \(declaration.name) in an extension", atToken: declaration.keyword, reason)
+      }
+    }
+    for declaration in declarations
+    where declaration.attribute("NSManaged") != nil && declaration.kind == .property {
+      if let reason = reasonNotToMove(declaration, classes),
+        !isComputed(declaration, classes)
+      {
+        record(
+          "@NSManaged var \(declaration.name) in an extension", atToken: declaration.keyword, reason
+        )
+      }
+    }
+  }
+
+  private func isDesignatedInitializer(
+    _ declaration: SwiftDeclaration, _ classes: ManagedClasses
+  ) -> Bool {
+    guard declaration.kind == .initializer, let (open, close) = declaration.parameters,
+      let parent = declaration.parent, classes.isManaged(declarations[parent], in: self)
+    else { return false }
+    return (open..<close).contains { source.isWord($0, "insertInto") }
+      && declaration.modifiers.contains { source.isWord($0, "override") }
+  }
+
+  /// Whether a declaration is an override in an extension of a class of managed objects.
+  func isHook(_ declaration: SwiftDeclaration, _ classes: ManagedClasses) -> Bool {
+    guard let parent = declaration.parent, declarations[parent].kind == .extension,
+      declaration.modifiers.contains(where: { source.isWord($0, "override") }),
+      declaration.braces != nil, classes.isManaged(declarations[parent], in: self)
+    else { return false }
+    return [.function, .property, .initializer].contains(declaration.kind)
+  }
+}

@@ -1,0 +1,44 @@
+extension PortedFile {
+  /// Modules of Apple's platforms that stay as they are.
+  private static let otherModules: Set<String> = [
+    "AppKit", "CloudKit", "Combine", "CoreSpotlight", "SwiftUI", "UIKit", "WidgetKit",
+  ]
+
+  /// Imports `QuireCoreData` in the place of `CoreData`, and Foundation, which `CoreData` exports.
+  mutating func portImports() {
+    let imports = declarations.filter { $0.kind == .import }
+    var withFoundation: [[String]] = imports.filter { $0.name == "Foundation" }.map(\.conditions)
+    var ported: [[String]] = []
+    for declaration in imports {
+      let module = declaration.name.prefix { $0 != "." }
+      if Self.otherModules.contains(String(module)), usesCoreData {
+        record(
+          "import \(module)", atToken: declaration.keyword,
+          "left as it is; it exists on Apple's platforms alone")
+      }
+      guard module == "CoreData" else { continue }
+      if ported.contains(declaration.conditions), isAloneOnItsLine(declaration) {
+        let line = source.line(ofToken: declaration.keyword)
+        edits.remove(lines: line...line)
+        continue
+      }
+      ported.append(declaration.conditions)
+      edits.replace(
+        bytes(of: declaration.keyword..<declaration.tokens.upperBound),
+        with: "import QuireCoreData")
+      let conditions = declaration.conditions
+      if withFoundation.contains(where: { conditions.starts(with: $0) }) { continue }
+      withFoundation.append(conditions)
+      let line = source.line(ofToken: declaration.tokens.lowerBound)
+      edits.insert(
+        "import Foundation" + source.newline + source.indentation(ofLine: line),
+        at: source.tokens[declaration.tokens.lowerBound].range.lowerBound)
+    }
+  }
+
+  private func isAloneOnItsLine(_ declaration: SwiftDeclaration) -> Bool {
+    tokens(aroundToken: declaration.keyword).allSatisfy {
+      source.tokens[$0].kind == .whitespace || declaration.tokens.contains($0)
+    }
+  }
+}
