@@ -58,7 +58,7 @@ let package = Package(
       dependencies: [
         "Quire", "QuireModel", "QuireSimulation", "QuireStorage", "QuireTesting", "QuireTool",
         "QuireXcode",
-      ]),
+      ], exclude: ["PortCases"]),
     // An app as it was written for Core Data, and as it is with Quire: docs/porting.md.
     .testTarget(
       name: "PortedAppTests", dependencies: ["Quire", "QuireXcode"], exclude: ["Before"],

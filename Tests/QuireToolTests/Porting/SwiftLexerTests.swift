@@ -1,0 +1,140 @@
+import Foundation
+import QuireTool
+import Testing
+
+@Suite struct SwiftLexerTests {
+  private func tokens(_ text: String) -> [String] {
+    let lexer = SwiftLexer(Array(text.utf8))
+    #expect(lexer.failure == nil)
+    return lexer.tokens.map { String(decoding: Array(text.utf8)[$0.range], as: UTF8.self) }
+  }
+
+  /// The pieces of literals.
+  private func texts(_ text: String) -> [String] {
+    let lexer = SwiftLexer(Array(text.utf8))
+    #expect(lexer.failure == nil, "\(text)")
+    return lexer.tokens.filter { $0.kind == .text }
+      .map { String(decoding: Array(text.utf8)[$0.range], as: UTF8.self) }
+  }
+
+  private func kinds(_ text: String) -> [SwiftToken.Kind] {
+    SwiftLexer(Array(text.utf8)).tokens.map(\.kind)
+  }
+
+  @Test func `names, directives, numbers and operators are cut`() {
+    #expect(tokens("let x=1.5e3+y.0") == ["let", " ", "x", "=", "1.5e3", "+", "y", ".", "0"])
+    #expect(tokens("a?.b!->`in`") == ["a", "?", ".", "b", "!", "-", ">", "`in`"])
+    #expect(tokens("#if os(x)") == ["#if", " ", "os", "(", "x", ")"])
+    #expect(tokens("größe·$0 😀") == ["größe·$0", " ", "😀"])
+    #expect(tokens("\u{FEFF}import A\r\nb\rc\n").count == 9)
+    #expect(kinds("#!/usr/bin/swift \"\nlet") == [.lineComment, .newline, .identifier])
+  }
+
+  @Test func `comments end where the compiler ends them`() {
+    #expect(kinds("/* /* */ \" */a") == [.blockComment, .identifier])
+    #expect(kinds("a// \"*/\nb") == [.identifier, .lineComment, .newline, .identifier])
+    #expect(kinds("a+/*b*/c") == [.identifier, .punctuation, .blockComment, .identifier])
+    #expect(kinds("/**/a") == [.blockComment, .identifier])
+  }
+
+  @Test func `literals of text end where the compiler ends them`() {
+    #expect(texts(#"f("a\"b", "")"#) == [#""a\"b""#, #""""#])
+    #expect(texts(##"#"a"b\n"#c"##) == [##"#"a"b\n"#"##])
+    #expect(texts(###"##"a"#b"##"###) == [###"##"a"#b"##"###])
+    #expect(texts(##"#"""#"##) == [##"#"""#"##])
+    #expect(
+      texts("\"\"\"\n a \" \"\" b \\\"\"\" \\\n\"\"\"") == [
+        "\"\"\"\n a \" \"\" b \\\"\"\" \\\n\"\"\""
+      ])
+    #expect(texts("#\"\"\"\n \"\"\" \\\n\"\"\"#") == ["#\"\"\"\n \"\"\" \\\n\"\"\"#"])
+  }
+
+  @Test func `interpolations are code, at any depth`() {
+    #expect(texts(#""a\(b("c\(d)", (e)))f""#) == [#""a\"#, #""c\"#, #"""#, #"f""#])
+    #expect(texts(##"#"a\(b)\#(c)d"#"##) == [##"#"a\(b)\#"##, ##"d"#"##])
+    #expect(texts("\"\"\"\n\\(a(\")\"))\n\"\"\"") == ["\"\"\"\n\\", "\")\"", "\n\"\"\""])
+  }
+
+  @Test func `regular expressions are not code, and divisions are none`() {
+    #expect(texts(#"let a = /"[^"]*\/{/"#) == [#"/"[^"]*\/{/"#])
+    #expect(texts("f(/a/, /[/)]b/)") == ["/a/", "/[/"])
+    #expect(texts("a / b / c; (a)/2/3; x[0]/y/z; 1/2/3") == [])
+    #expect(texts("reduce(1, /) + reduce(/, 2)") == [])
+    #expect(texts("return / 2 /") == [])
+    #expect(texts("let a = #/ \" / /#; let b = #/\n \" \n/#") == ["#/ \" / /#", "#/\n \" \n/#"])
+  }
+
+  @Test(arguments: [
+    ("\"abc", 0), ("a\n\"abc\nd\"", 2), ("\"\"\"\nabc\n\"\"", 0), ("/* /* */", 0), ("`a\n`", 0),
+    ("\"a\\(b", 0), ("#/ab\n", 0), (##"#"abc""##, 0), ("\"a\\", 0), ("\"a\\\nb\"", 0),
+  ])
+  func `what has no end is a failure where it begins`(_ text: String, _ offset: Int) {
+    let lexer = SwiftLexer(Array(text.utf8))
+    #expect(lexer.failure?.offset == offset)
+    #expect(throws: SourceFailure.self) { try SwiftSource(Array(text.utf8)) }
+  }
+
+  private func expectWhole(_ bytes: [UInt8], _ comment: Comment) {
+    var (end, isWhole) = (0, true)
+    for token in SwiftLexer(bytes).tokens {
+      if token.range.lowerBound != end || token.range.isEmpty { isWhole = false }
+      end = token.range.upperBound
+    }
+    #expect(isWhole && end == bytes.count, comment)
+  }
+
+  @Test(arguments: 0..<40)
+  func `tokens are all bytes of a source, whatever these are`(_ seed: UInt64) {
+    var random = SplitMix(state: seed)
+    let pieces = [
+      "\"", "\"\"\"", "#", "/", "\\", "\\(", "(", ")", "\n", "\r", "`", "/*", "*/", "//", "a",
+      "#if",
+      " ", "0", ".", "{", "}", "é", "#/", "/#", "\"#", "@", "\t", "[", "]", ",", "\u{0}",
+    ].map { Array($0.utf8) }
+    for _ in 0..<200 {
+      var bytes: [UInt8] = []
+      for _ in 0..<Int(random.next() % 24) {
+        if random.next() % 12 == 0 { bytes.append(UInt8(truncatingIfNeeded: random.next())) }
+        bytes += pieces[Int(random.next() % UInt64(pieces.count))]
+      }
+      expectWhole(bytes, "seed \(seed): \(bytes)")
+      _ = FolderPort([("A.swift", bytes), ("B.swift", bytes + Array("class A: B {}".utf8))])
+    }
+  }
+
+  @Test func `the sources of this package are taken apart, and none is changed`() throws {
+    let root = Fixtures.folder.deletingLastPathComponent()
+    var files: PortCase.Files = []
+    for folder in ["Sources", "Tests"] {
+      let base = root.appending(path: folder)
+      for case let path as String in try #require(FileManager.default.enumerator(atPath: base.path))
+      where path.hasSuffix(".swift") && !path.contains("PortedAppTests/Before")
+        && !path.contains(".build") && !path.contains("/Ledger/")
+      {
+        let bytes = Array(try Data(contentsOf: base.appending(path: path)))
+        expectWhole(bytes, "\(path)")
+        files.append(("\(folder)/\(path)", bytes))
+      }
+    }
+    #expect(files.count > 500)
+    let port = FolderPort(files)
+    #expect(port.failures.isEmpty && port.changes.isEmpty)
+  }
+
+  @Test(arguments: [
+    "{", "(", "[", "class A {", "\"\\(", "/*", "f(\"\\(", "extension A { var a: B<",
+  ])
+  func `a hundred thousand levels of brackets are no danger`(_ opening: String) {
+    let closing = [
+      "{": "}", "(": ")", "[": "]", "class A {": "}", "\"\\(": ")\"", "/*": "*/", "f(\"\\(": ")\")",
+      "extension A { var a: B<": ">}",
+    ]
+    let count = opening.count == 1 ? 100_000 : 30_000
+    let closer = closing[opening] ?? ""
+    let open = String(repeating: opening, count: count)
+    let whole = Array("import CoreData\n\(open)\(String(repeating: closer, count: count))".utf8)
+    expectWhole(whole, "\(opening)")
+    let port = FolderPort([("A.swift", whole), ("B.swift", Array(open.utf8))])
+    #expect(port.failures.map(\.path) == ["B.swift"])
+  }
+}
