@@ -1,5 +1,26 @@
 import QuireModel
 
+extension PropertyReading {
+  /// The present values of properties that differ from what was last fetched or saved, by name.
+  ///
+  /// A property that was changed back is not among them, nor are transient and derived ones.
+  /// To-many relationships appear as sets or arrays of objects. What reading throws, the context
+  /// throws from its next fetch or save.
+  public func changedValues() -> [String: Any?] { presentChanges() }
+
+  /// The values the object had when it was last fetched or saved, by name; nil values are left out.
+  ///
+  /// A new object has none. To-many relationships appear as sets or arrays of objects. A fault is
+  /// read.
+  ///
+  /// - Parameter keys: the names of the properties; `nil` for all.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
+  ///   what reading the store throws.
+  public func committedValues(forKeys keys: [String]? = nil) throws -> [String: Any] {
+    try storedValues(keys)
+  }
+}
+
 extension ManagedObject {
   /// The value of an attribute slot, as changed here or as the row has it.
   final func attribute(_ slot: Int) throws -> AttributeValue? {
@@ -21,12 +42,8 @@ extension ManagedObject {
     try put(value, in: slot)
   }
 
-  /// The present values of properties that differ from what was last fetched or saved, by name.
-  ///
-  /// A property that was changed back is not among them, nor are transient and derived ones.
-  /// To-many relationships appear as sets or arrays of objects. What reading throws, the context
-  /// throws from its next fetch or save.
-  public final func changedValues() -> [String: Any?] {
+  /// What ``PropertyReading/changedValues()`` returns.
+  final func presentChanges() -> [String: Any?] {
     var changed: [String: Any?] = [:]
     for slot in changedSlots {
       let name = binding.properties[slot].name
@@ -39,15 +56,8 @@ extension ManagedObject {
     return changed
   }
 
-  /// The values the object had when it was last fetched or saved, by name; nil values are left out.
-  ///
-  /// A new object has none. To-many relationships appear as sets or arrays of objects. A fault is
-  /// read.
-  ///
-  /// - Parameter keys: the names of the properties; `nil` for all.
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
-  ///   what reading the store throws.
-  public final func committedValues(forKeys keys: [String]? = nil) throws -> [String: Any] {
+  /// What ``PropertyReading/committedValues(forKeys:)`` returns.
+  final func storedValues(_ keys: [String]?) throws -> [String: Any] {
     var committed: [String: Any] = [:]
     try fulfil()
     for key in keys ?? binding.properties.map(\.name) {

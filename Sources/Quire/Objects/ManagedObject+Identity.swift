@@ -1,17 +1,19 @@
 import QuireModel
 
 // The identity of an object, and its state in its context and store.
-extension ManagedObject {
+extension PropertyReading {
   /// The description of the object's entity; where the object has a context, that of the model of
   /// its coordinator.
-  public final var entity: EntityDescription { binding.entity }
+  public var entity: EntityDescription { binding.entity }
 
   /// The context that the object belongs to.
   ///
   /// `nil` for an object that was never inserted, whose deletion was saved, or whose context was
   /// reset or is gone. Such an object shows the attributes it has read, and no relationships.
-  public final var managedObjectContext: ManagedObjectContext? { context }
+  public var managedObjectContext: ManagedObjectContext? { context }
+}
 
+extension ManagedObject {
   /// The object's ID: temporary until the first save, then permanent and always the same.
   public final var objectID: ManagedObjectID {
     if reference.isTemporary {

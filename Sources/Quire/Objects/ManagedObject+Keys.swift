@@ -7,7 +7,7 @@ import QuireModel
 #endif
 
 // Key-value coding: properties by name, values as `Any`. Key paths come with the protocol.
-extension ManagedObject: KeyValueCoding {
+extension PropertyReading {
   /// The value of a property, as its usual Swift type.
   ///
   /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered
@@ -17,7 +17,23 @@ extension ManagedObject: KeyValueCoding {
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
   ///   what reading the store throws.
-  public final func value(forKey key: String) throws -> Any? {
+  public func value(forKey key: String) throws -> Any? { try keyedValue(key) }
+
+  /// Sets a property, and for a relationship the inverse too.
+  ///
+  /// Any integer type is accepted for an integer attribute, any number for a floating-point or
+  /// decimal one, any set or array of objects for a to-many relationship.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
+  ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type;
+  ///   ``PersistenceError/Code/validationNumberTooLarge`` or its counterpart when an integer is out
+  ///   of its attribute's range. The object is then unchanged.
+  public func setValue(_ value: Any?, forKey key: String) throws { try setKeyedValue(value, key) }
+}
+
+extension ManagedObject {
+  /// The value of a property: what ``PropertyReading/value(forKey:)`` returns.
+  final func keyedValue(_ key: String) throws -> Any? {
     guard let slot = binding.slot(named: key) else {
       if let property = entity.fetchedProperty(named: key) { return try fetchedObjects(property) }
       if key == FetchExpression.objectIDName { return objectID }
@@ -37,16 +53,8 @@ extension ManagedObject: KeyValueCoding {
     }
   }
 
-  /// Sets a property, and for a relationship the inverse too.
-  ///
-  /// Any integer type is accepted for an integer attribute, any number for a floating-point or
-  /// decimal one, any set or array of objects for a to-many relationship.
-  ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
-  ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type;
-  ///   ``PersistenceError/Code/validationNumberTooLarge`` or its counterpart when an integer is out
-  ///   of its attribute's range. The object is then unchanged.
-  public final func setValue(_ value: Any?, forKey key: String) throws {
+  /// Sets a property: what ``PropertyReading/setValue(_:forKey:)`` does.
+  final func setKeyedValue(_ value: Any?, _ key: String) throws {
     let slot = try slot(for: key)
     let trait = binding.traits[slot]
     if trait.attributeType != nil, value == nil { return try setAttribute(slot, nil) }

@@ -77,12 +77,8 @@ extension ManagedObject {
 
   // MARK: Questions that read no objects
 
-  /// The IDs of the objects that a relationship leads to, in order if it has one. No object is made
-  /// or read for that.
-  ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship, and
-  ///   what reading the store throws.
-  public final func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+  /// What ``PropertyReading/objectIDs(forRelationshipNamed:)`` returns.
+  final func memberIDs(_ key: String) throws -> [ManagedObjectID] {
     let slot = try relationshipSlot(key)
     if !isToMany(slot) { return try destinationID(slot).map { [$0] } ?? [] }
     guard let session, hasRow || !binding.traits[slot].isTransient else {
@@ -105,13 +101,8 @@ extension ManagedObject {
     return identifiers + added.filter(isShown).map(\.objectID)
   }
 
-  /// Whether reading a relationship would go to the store.
-  ///
-  /// A to-one relationship does so when the object it leads to is a fault. A to-many relationship
-  /// does so until it is changed here, also when it was read before: objects remember no members.
-  ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship.
-  public final func hasFault(forRelationshipNamed key: String) throws -> Bool {
+  /// What ``PropertyReading/hasFault(forRelationshipNamed:)`` returns.
+  final func isFault(atRelationship key: String) throws -> Bool {
     let slot = try relationshipSlot(key)
     if !slots.isEmpty {
       switch slots[slot] {
@@ -140,5 +131,26 @@ extension ManagedObject {
     error.entityName = entity.name
     error.key = key
     throw error
+  }
+}
+
+extension PropertyReading {
+  /// The IDs of the objects that a relationship leads to, in order if it has one. No object is made
+  /// or read for that.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship, and
+  ///   what reading the store throws.
+  public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+    try memberIDs(key)
+  }
+
+  /// Whether reading a relationship would go to the store.
+  ///
+  /// A to-one relationship does so when the object it leads to is a fault. A to-many relationship
+  /// does so until it is changed here, also when it was read before: objects remember no members.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship.
+  public func hasFault(forRelationshipNamed key: String) throws -> Bool {
+    try isFault(atRelationship: key)
   }
 }

@@ -34,11 +34,11 @@ struct AnnouncedChanges {
 //         didChangeValue(forKey: "name")
 //       }
 //     }
-extension ManagedObject {
+extension PropertyReading {
   /// The value of a property, without calling an accessor of a subclass. A fault is read for it.
   ///
   /// - Throws: what ``value(forKey:)`` throws.
-  public final func primitiveValue(forKey key: String) throws -> Any? { try value(forKey: key) }
+  public func primitiveValue(forKey key: String) throws -> Any? { try keyedValue(key) }
 
   /// Sets a property and does nothing else: the other side of a relationship stays as it is, the
   /// object is not marked as changed, no notice is posted, nothing can be undone.
@@ -58,13 +58,20 @@ extension ManagedObject {
   ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type, or of another
   ///   entity; ``PersistenceError/Code/managedObjectExternalRelationship`` for an object of another
   ///   context. Limits are looked at when the object is saved.
-  public final func setPrimitiveValue(_ value: Any?, forKey key: String) throws {
+  public func setPrimitiveValue(_ value: Any?, forKey key: String) throws {
+    try setPrimitive(value, key)
+  }
+}
+
+extension ManagedObject {
+  /// What ``PropertyReading/setPrimitiveValue(_:forKey:)`` does.
+  final func setPrimitive(_ value: Any?, _ key: String) throws {
     let slot = try slot(for: key)
     let trait = binding.traits[slot]
     if !trait.isOneSided {
       context?.preparation?.primitiveChangeCount += 1
       defer { context?.preparation?.primitiveChangeCount -= 1 }
-      return try setValue(value, forKey: key)
+      return try setKeyedValue(value, key)
     }
     if trait.attributeType != nil {
       try putPrimitive(.value(try attributeValue(value, for: slot)), in: slot)

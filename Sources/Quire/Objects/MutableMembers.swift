@@ -87,12 +87,12 @@ public struct MutableMembers: Sequence {
   private var members: [ManagedObject] { object.shownMembers(slot) }
 }
 
-extension ManagedObject {
+extension PropertyReading {
   /// The unordered to-many relationship of this name, to be changed in place.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
   ///   ``PersistenceError/Code/unacceptableValue`` when it is no unordered to-many relationship.
-  public final func mutableSetValue(forKey key: String) throws -> MutableMembers {
+  public func mutableSetValue(forKey key: String) throws -> MutableMembers {
     MutableMembers(self, try toManySlot(key, isOrdered: false))
   }
 
@@ -100,10 +100,12 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
   ///   ``PersistenceError/Code/unacceptableValue`` when it is no ordered relationship.
-  public final func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedMembers {
+  public func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedMembers {
     MutableOrderedMembers(self, try toManySlot(key, isOrdered: true))
   }
+}
 
+extension ManagedObject {
   /// - Parameter isOrdered: `nil` where both will do.
   final func toManySlot(_ key: String, isOrdered: Bool?) throws -> Int {
     let slot = try slot(for: key)

@@ -134,13 +134,20 @@ extension ManagedObject {
       return nil
     }
   }
+}
 
+extension PropertyReading {
   /// The former values of the stored properties that have changed since the context's last
   /// ``ContextNotice/Kind/didChangeObjects``, by name; also while that is posted.
   ///
   /// They are recorded while the context has observers; without observers, and for unchanged
   /// objects, the result is empty. Core Data needs no observer for it.
-  public final func changedValuesForCurrentEvent() -> [String: Any?] {
+  public func changedValuesForCurrentEvent() -> [String: Any?] { formerValuesOfEvent() }
+}
+
+extension ManagedObject {
+  /// What ``PropertyReading/changedValuesForCurrentEvent()`` returns.
+  final func formerValuesOfEvent() -> [String: Any?] {
     guard let formers = context?.noticeCenter?.formers(of: self) else { return [:] }
     var values: [String: Any?] = [:]
     for (property, former) in formers {
