@@ -151,10 +151,10 @@ nonisolated open class ManagedObjectContext {
   /// Whether saves of other contexts are merged automatically.
   final var mergesCommits = false
   /// Called, from any thread, when a save of another context begins to wait in the inbox.
-  final var wakeOnCommit: (@Sendable () -> Void)?
+  package final var wakeOnCommit: (@Sendable () -> Void)?
   /// Called when something begins to wait for the end of the event, to call ``endEvent()`` then;
   /// `nil` where nothing is processed automatically.
-  final var requestEndOfEvent: (() -> Void)?
+  package final var requestEndOfEvent: (() -> Void)?
   final var isEndOfEventAwaited = false
   /// Registers changes with the undo manager; `nil` unless there is one.
   final var undoRecording: UndoRecording?

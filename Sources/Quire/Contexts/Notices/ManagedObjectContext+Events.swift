@@ -12,7 +12,7 @@ extension ManagedObjectContext {
 
   /// Processes changes at the end of an event, here and in the descendants. Those of descendants
   /// come first.
-  final func endEvent() {
+  package final func endEvent() {
     isEndOfEventAwaited = false
     processPendingChangesOfFamily()
   }
