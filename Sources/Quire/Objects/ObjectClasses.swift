@@ -22,8 +22,11 @@ final class ObjectClasses: Sendable {
   /// 3. One with the name of the entity.
   /// 4. The class of the nearest ancestor.
   ///
-  /// An entity without any of these has plain managed objects.
-  init(_ classes: [ManagedObject.Type], for entities: [EntityBinding]) {
+  /// An entity without any of these has objects of the default class.
+  init(
+    _ classes: [ManagedObject.Type], default defaultClass: ManagedObject.Type,
+    for entities: [EntityBinding]
+  ) {
     let names = RegisteredClassNames(classes)
     var byName: [String: ManagedObject.Type] = [:]
     for binding in entities {
@@ -34,7 +37,7 @@ final class ObjectClasses: Sendable {
     byIndex = entities.map { binding in
       var ancestor: EntityDescription? = binding.entity
       while let level = ancestor, byName[level.name] == nil { ancestor = level.parent }
-      return ancestor.flatMap { byName[$0.name] } ?? ManagedObject.self
+      return ancestor.flatMap { byName[$0.name] } ?? defaultClass
     }
   }
 
@@ -118,8 +121,12 @@ private struct RegisteredClassNames {
 
 extension ModelBinding {
   /// The class of each entity, among these classes.
-  func classes(_ types: [ManagedObject.Type]) -> ObjectClasses {
-    companion(of: types.map { ObjectIdentifier($0) }) { ObjectClasses(types, for: entities) }
+  func classes(
+    _ types: [ManagedObject.Type], default defaultClass: ManagedObject.Type = ManagedObject.self
+  ) -> ObjectClasses {
+    companion(of: (types + [defaultClass]).map { ObjectIdentifier($0) }) {
+      ObjectClasses(types, default: defaultClass, for: entities)
+    }
   }
 }
 

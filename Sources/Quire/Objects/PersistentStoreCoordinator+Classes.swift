@@ -8,30 +8,33 @@ extension PersistentStoreCoordinator {
   ///   - classes: the classes of the model's objects. Each names its entity
   ///     (``ManagedObject/entityName``), or is named by it
   ///     (``EntityDescription/managedObjectClassName``); entities without a class have that of
-  ///     their nearest ancestor, or plain managed objects.
+  ///     their nearest ancestor, or the default class.
+  ///   - defaultClass: the class of the objects of all other entities.
   ///   - transformers: the transformers of transformable attributes, by the names that the model
   ///     gives.
   public convenience init(
     managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
-    transformers: ValueTransformers = [:]
+    defaultClass: ManagedObject.Type = ManagedObject.self, transformers: ValueTransformers = [:]
   ) {
     self.init(
       versionedModel: VersionedModel(managedObjectModel), classes: classes,
-      transformers: transformers)
+      defaultClass: defaultClass, transformers: transformers)
   }
 
   /// A coordinator for a model with several versions, which migrates stores of earlier ones.
   ///
   /// - Parameters:
   ///   - versionedModel: the versions; objects are of the current one.
-  ///   - classes: as ``init(managedObjectModel:classes:transformers:)``.
-  ///   - transformers: as ``init(managedObjectModel:classes:transformers:)``.
+  ///   - classes: as ``init(managedObjectModel:classes:defaultClass:transformers:)``.
+  ///   - defaultClass: as ``init(managedObjectModel:classes:defaultClass:transformers:)``.
+  ///   - transformers: as ``init(managedObjectModel:classes:defaultClass:transformers:)``.
   public convenience init(
     versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
-    transformers: ValueTransformers = [:]
+    defaultClass: ManagedObject.Type = ManagedObject.self, transformers: ValueTransformers = [:]
   ) {
     let binding = ModelBinding(versionedModel.current, transformers)
-    self.init(versionedModel, binding, classes: binding.classes(classes))
+    self.init(
+      versionedModel, binding, classes: binding.classes(classes, default: defaultClass))
   }
 
   // Sound: there are no other initializers than these.

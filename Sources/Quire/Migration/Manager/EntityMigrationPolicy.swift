@@ -13,7 +13,8 @@ import QuireModel
 ///     for each mapping     performCustomValidation
 ///                          end
 ///
-/// Objects are plain ``ManagedObject``s of the two models, regardless of the application's classes,
+/// Objects of the two models are of one class (``MappingModel/objectClass``), at first plain
+/// ``ManagedObject``s, regardless of the application's classes,
 /// and are validated only at the end. An error of a method ends the migration, and the source is
 /// unchanged.
 ///

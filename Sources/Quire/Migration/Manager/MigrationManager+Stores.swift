@@ -254,9 +254,11 @@ extension MigrationManager {
 
   /// Executes the mapping from one store to another, which has a schema and no indexes.
   final func fill(_ part: PartialStore, from pages: PageStore, _ mapping: MappingModel) throws {
-    let source = PersistentStoreCoordinator(managedObjectModel: sourceModel)
+    let source = PersistentStoreCoordinator(
+      managedObjectModel: sourceModel, defaultClass: mapping.objectClass)
     try attachSource(pages, to: source)
-    let destination = PersistentStoreCoordinator(managedObjectModel: destinationModel)
+    let destination = PersistentStoreCoordinator(
+      managedObjectModel: destinationModel, defaultClass: mapping.objectClass)
     destination.attach(
       PersistentStore(
         type: .quire, url: nil, isReadOnly: false, pages: part.pages, entities: part.entities,

@@ -24,6 +24,9 @@ public struct MappingModel: Sendable {
   public var sourceVersionChecksum: VersionHash?
   /// The `versionChecksum` that the destination model must have; `nil` for any.
   public var destinationVersionChecksum: VersionHash?
+  /// The class of all objects that policies and expressions get, regardless of the application's
+  /// classes. An inferred mapping that is carried out without objects has no use for it.
+  public var objectClass: ManagedObject.Type = ManagedObject.self
   /// The models from which the mapping was inferred; `nil` after an edit.
   var inference: Inference?
 
