@@ -103,6 +103,9 @@ extension ManagedObject {
     }
   }
 
+  /// The name of the property of a slot, for types of properties that other modules declare.
+  package final func propertyName(ofSlot slot: Int) -> String { binding.properties[slot].name }
+
   /// The members of a to-many relationship as key-value coding shows them.
   final func plainMembers(
     _ members: [ManagedObject], _ relationship: RelationshipDescription
