@@ -12,6 +12,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Quire", targets: ["Quire"]),
+    .library(name: "QuireCoreData", targets: ["QuireCoreData"]),
     .library(name: "QuireFoundation", targets: ["QuireFoundation"]),
     .library(name: "QuireStorage", targets: ["QuireStorage"]),
     .library(name: "QuireXcode", targets: ["QuireXcode"]),
@@ -28,6 +29,9 @@ let package = Package(
     .target(name: "QuireFoundation", dependencies: ["Quire", "QuireModel"]),
     .target(name: "QuireXcode", dependencies: ["Quire", "QuireModel"]),
     .target(name: "QuireTesting", dependencies: ["Quire", "QuireModel"]),
+    // Core Data's own names, for programs that were written for Core Data.
+    .target(
+      name: "QuireCoreData", dependencies: ["Quire", "QuireFoundation", "QuireModel", "QuireXcode"]),
     .executableTarget(
       name: "QuireTool",
       dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
@@ -64,6 +68,11 @@ let package = Package(
       name: "PortedAppTests", dependencies: ["Quire", "QuireXcode"], exclude: ["Before"],
       resources: [.copy("Trips.xcdatamodeld")],
       swiftSettings: [.defaultIsolation(MainActor.self)]),
+    // Programs with Core Data's names, in the language mode that such programs have.
+    .testTarget(
+      name: "QuireCoreDataTests", dependencies: ["QuireCoreData"], exclude: ["Ledger/Before"],
+      resources: [.copy("Trips/Trips.xcdatamodeld")],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(name: "SourceTests"),
   ],
   swiftLanguageModes: [.v6]

@@ -6,7 +6,8 @@ import Testing
 /// Sources are read line by line. The formatter's indentation tells what a line is a member of.
 @Suite struct DocumentationTests {
   private static let libraries = [
-    "Quire", "QuireFoundation", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode",
+    "Quire", "QuireCoreData", "QuireFoundation", "QuireModel", "QuireStorage", "QuireTesting",
+    "QuireXcode",
   ]
 
   /// Members that the standard library and Foundation explain. Members that a protocol of a library

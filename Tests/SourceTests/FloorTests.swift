@@ -85,6 +85,9 @@ import Testing
     ],
     "QuireFoundation": ["Foundation", "Quire", "QuireModel"],
     "QuireXcode": ["Foundation", "FoundationXML", "Quire", "QuireModel"],
+    "QuireCoreData": [
+      "Foundation", "Quire", "QuireFoundation", "QuireModel", "QuireXcode", "Synchronization",
+    ],
     "QuireTesting": ["Foundation", "FoundationEssentials", "Quire", "QuireModel"],
     "QuireTool": [
       "Foundation", "FoundationEssentials", "Quire", "QuireModel", "QuireStorage", "QuireTesting",

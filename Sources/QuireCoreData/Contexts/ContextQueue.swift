@@ -1,0 +1,55 @@
+import Foundation
+import Synchronization
+
+/// The queue that a context and its parents and children work on.
+///
+/// A context of Quire belongs to one isolation at a time. Here that is a dispatch queue, as in Core
+/// Data: the main queue, or one of the context's own. Parent and child read each other's objects,
+/// so a family of contexts has one queue: that of its root, or the main queue where one of them is
+/// a context of the main queue.
+final class ContextQueue: Sendable {
+  private static let key = DispatchSpecificKey<ObjectIdentifier>()
+  /// Marks the main queue, which a program of tasks may serve on another thread than the main one.
+  private static let mainKey: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+  /// A queue of its own; `nil` for the main queue.
+  private let own: DispatchQueue?
+
+  init(isMain: Bool) {
+    own = isMain ? nil : DispatchQueue(label: "QuireCoreData.context")
+    own?.setSpecific(key: Self.key, value: ObjectIdentifier(self))
+  }
+
+  var isMain: Bool { own == nil }
+
+  /// Whether the calling code runs on the queue.
+  private var isCurrent: Bool {
+    guard own != nil else {
+      return Thread.isMainThread || DispatchQueue.getSpecific(key: Self.mainKey) ?? false
+    }
+    return DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
+  }
+
+  /// Runs `body` on the queue, later.
+  func async(_ body: @escaping () -> Void) {
+    let work = Work(body)
+    (own ?? .main).async { work.body() }
+  }
+
+  /// Runs `body` on the queue and waits for it; in place, if the calling code runs on the queue.
+  func sync<Result>(_ body: () throws -> Result) rethrows -> Result {
+    if isCurrent { return try body() }
+    return try (own ?? .main).sync(execute: body)
+  }
+
+  /// Sound: the queue runs one body at a time, and a context belongs to its queue. That a body
+  /// brings along nothing else that is used elsewhere at the same time is the program's promise, as
+  /// in Core Data.
+  private struct Work: @unchecked Sendable {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+  }
+}

@@ -1,0 +1,118 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// Core Data's names of constants begin with capitals.
+
+import Foundation
+import Quire
+
+/// Inserted objects: `Set<NSManagedObject>`.
+public let NSInsertedObjectsKey = "inserted"
+/// Changed objects: `Set<NSManagedObject>`.
+public let NSUpdatedObjectsKey = "updated"
+/// Deleted objects: `Set<NSManagedObject>`.
+public let NSDeletedObjectsKey = "deleted"
+/// Refreshed objects: `Set<NSManagedObject>`.
+public let NSRefreshedObjectsKey = "refreshed"
+/// Objects that the context has forgotten: their IDs.
+public let NSInvalidatedObjectsKey = "invalidated"
+/// All objects of the context, which it has forgotten: their IDs.
+public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+/// IDs of inserted objects: `Set<NSManagedObjectID>`.
+public let NSInsertedObjectIDsKey = "inserted_objectIDs"
+/// IDs of changed objects: `Set<NSManagedObjectID>`.
+public let NSUpdatedObjectIDsKey = "updated_objectIDs"
+/// IDs of deleted objects: `Set<NSManagedObjectID>`.
+public let NSDeletedObjectIDsKey = "deleted_objectIDs"
+
+extension Notification.Name {
+  /// A context has processed changes of its objects.
+  public static let NSManagedObjectContextObjectsDidChange = Self(
+    ContextNotice.Kind.didChangeObjects.rawValue)
+  /// A context is about to save.
+  public static let NSManagedObjectContextWillSave = Self(
+    ContextNotice.Kind.willSaveObjects.rawValue)
+  /// A context has saved.
+  public static let NSManagedObjectContextDidSave = Self(
+    ContextNotice.Kind.didSaveObjects.rawValue)
+  /// A context has saved; the notification has IDs alone.
+  public static let NSManagedObjectContextDidSaveObjectIDs = Self(
+    ContextNotice.Kind.didSaveObjectIDs.rawValue)
+  /// A context has merged changes; the notification has IDs alone.
+  public static let NSManagedObjectContextDidMergeChangesObjectIDs = Self(
+    ContextNotice.Kind.didMergeChangesObjectIDs.rawValue)
+}
+
+extension NSManagedObjectContext {
+  /// The keys of a notification's `userInfo`.
+  public typealias NotificationKey = ManagedObjectContext.NotificationKey
+
+  /// A context has processed changes of its objects.
+  public static let didChangeObjectsNotification =
+    Notification.Name.NSManagedObjectContextObjectsDidChange
+  /// A context is about to save.
+  public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
+  /// A context has saved.
+  public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+  /// A context has saved; the notification has IDs alone.
+  public static let didSaveObjectIDsNotification =
+    Notification.Name.NSManagedObjectContextDidSaveObjectIDs
+  /// A context has merged changes; the notification has IDs alone.
+  public static let didMergeChangesObjectIDsNotification =
+    Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
+
+  /// The key of the notice of Quire's that a notification was made of.
+  private static let noticeKey = "QuireCoreData.notice"
+
+  /// Posts a notice of Quire's as a notification of Core Data's.
+  func post(_ notice: ContextNotice) {
+    var userInfo: [AnyHashable: Any] = [
+      Self.noticeKey: notice.objectIDs, NotificationKey.sourceContext.rawValue: self,
+    ]
+    for (key, objects) in [
+      (NSInsertedObjectsKey, notice.insertedObjects), (NSUpdatedObjectsKey, notice.updatedObjects),
+      (NSDeletedObjectsKey, notice.deletedObjects),
+      (NSRefreshedObjectsKey, notice.refreshedObjects),
+    ] where !objects.isEmpty {
+      userInfo[key] = objects.managed
+    }
+    for (key, value) in notice.objectIDs.userInfo { userInfo[key.rawValue] = value }
+    NotificationCenter.default.post(
+      name: Notification.Name(notice.kind.rawValue), object: self, userInfo: userInfo)
+  }
+
+  /// Merges what another context has saved, from the notification of that save.
+  public func mergeChanges(fromContextDidSave notification: Notification) {
+    if let notice = notification.userInfo?[Self.noticeKey] as? ObjectIDNotice {
+      return mergeChanges(fromContextDidSave: notice)
+    }
+    Self.mergeChanges(fromRemoteContextSave: notification.userInfo ?? [:], into: [self])
+  }
+
+  /// Merges a transaction of the history, or what a batch request has changed:
+  /// `transaction.objectIDNotification()`.
+  public func mergeChanges(fromContextDidSave notice: ObjectIDNotice) {
+    quireContext.mergeChanges(fromContextDidSave: notice)
+  }
+
+  /// Merges what was changed elsewhere into contexts: objects, IDs or URIs by the keys of
+  /// notifications.
+  public static func mergeChanges(
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+  ) {
+    var identified: [AnyHashable: Any] = [:]
+    for (key, value) in changes {
+      let members: [Any]
+      switch value {
+      case let objects as Set<NSManagedObject>: members = objects.map(\.objectID)
+      case let objects as [NSManagedObject]: members = objects.map(\.objectID)
+      case let ids as Set<NSManagedObjectID>: members = Array(ids)
+      case let list as [Any]: members = list
+      default: continue
+      }
+      identified[key] = members
+    }
+    raising {
+      try ManagedObjectContext.mergeChanges(
+        fromRemoteContextSave: identified, into: contexts.map(\.quireContext))
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import QuireCoreData
+import Testing
+
+@Suite struct ControllerTests {
+  /// Records the calls of a controller.
+  final class Listener: NSFetchedResultsControllerDelegate {
+    var calls: [String] = []
+    var controllers: [NSFetchedResultsController<NSFetchRequestResult>] = []
+
+    func controllerWillChangeContent(
+      _ controller: NSFetchedResultsController<NSFetchRequestResult>
+    ) {
+      calls.append("will")
+      controllers.append(controller)
+    }
+
+    func controller(
+      _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+      didChange sectionInfo: NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+      for type: NSFetchedResultsChangeType
+    ) {
+      calls.append("section \(sectionInfo.name) at \(sectionIndex) \(type)")
+    }
+
+    func controller(
+      _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+      at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {
+      let title = (anObject as? Book)?.title ?? ""
+      calls.append("\(title) \(type) \(newIndexPath.map { "\(Array($0))" } ?? "")")
+    }
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>)
+    {
+      calls.append("did \(controller.fetchedObjects?.count ?? 0)")
+    }
+  }
+
+  @Test func `a controller has sections, and notifies its delegate of changes`() throws {
+    let context = Library.context()
+    Library.book("Emma", pages: 1, in: context)
+    Library.book("Typee", pages: 2, in: context)
+    let request = NSFetchRequest<Book>(entityName: "Book")
+    request.sortDescriptors = [
+      NSSortDescriptor(key: "pages", ascending: true),
+      NSSortDescriptor(key: "title", ascending: true),
+    ]
+    let controller = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "pages",
+      cacheName: "none")
+    #expect(controller.fetchedObjects == nil)
+    let listener = Listener()
+    controller.delegate = listener
+    try controller.performFetch()
+    #expect(controller.sections?.map(\.name) == ["1", "2"])
+    #expect(controller.sections?.map(\.numberOfObjects) == [1, 1])
+    #expect((controller.sections?.first?.objects as? [Book])?.first?.title == "Emma")
+    #expect(controller.object(at: IndexPath(indexes: [1, 0])).title == "Typee")
+    Library.book("Omoo", pages: 2, in: context)
+    Library.book("Zola", pages: 3, in: context)
+    context.processPendingChanges()
+    #expect(
+      listener.calls == [
+        "will", "section 3 at 2 insert", "Omoo insert [1, 0]", "Zola insert [2, 0]", "did 4",
+      ])
+    #expect(listener.controllers.first == controller && listener.controllers.first !== controller)
+    let typee = try #require(controller.fetchedObjects?.first { $0.title == "Typee" })
+    #expect(controller.indexPath(forObject: typee) == IndexPath(indexes: [1, 1]))
+    controller.fetchRequest.predicate = NSPredicate(format: "pages > 2")
+    try controller.performFetch()
+    #expect(controller.fetchedObjects?.map(\.title) == ["Zola"])
+    controller.fetchRequest.sortDescriptors = nil
+    let error = #expect(throws: NSError.self) { try controller.performFetch() }
+    #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import QuireCoreData
+import Testing
+
+/// Turns a list of texts into lines.
+final class LinesTransformer: QuireCoreData.ValueTransformer {
+  override func transformedValue(_ value: Any?) -> Any? {
+    (value as? [String]).map { Data($0.joined(separator: "\n").utf8) }
+  }
+
+  override func reverseTransformedValue(_ value: Any?) -> Any? {
+    (value as? Data).map { String(decoding: $0, as: UTF8.self).components(separatedBy: "\n") }
+  }
+}
+
+@Suite struct TransformerTests {
+  @Test(arguments: [true, false])
+  func `a transformer is found by its registered name, or by that of its class`(
+    isRegistered: Bool
+  ) throws {
+    let name = NSValueTransformerName(isRegistered ? "Lines" : "LinesTransformer")
+    if isRegistered { ValueTransformer.setValueTransformer(LinesTransformer(), forName: name) }
+    let lines = NSAttributeDescription()
+    lines.name = "lines"
+    lines.attributeType = .transformableAttributeType
+    lines.valueTransformerName = name.rawValue
+    let entity = NSEntityDescription()
+    entity.name = "Poem"
+    entity.properties = [lines]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    let poem = NSEntityDescription.insertNewObject(forEntityName: "Poem", into: context)
+    poem.setValue(["Tyger", "burning"], forKey: "lines")
+    try context.save()
+    context.refreshAllObjects()
+    #expect(poem.value(forKey: "lines") as? [String] == ["Tyger", "burning"])
+    #expect(ValueTransformer.valueTransformerNames().contains(name) == isRegistered)
+  }
+}
