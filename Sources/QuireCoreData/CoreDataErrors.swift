@@ -141,8 +141,8 @@ func raising<Result>(_ body: () throws -> Result) -> Result {
 
 /// An error of Quire as the `NSError` that Core Data throws; any other error as it is.
 ///
-/// A Swift error is not caught as an `NSError` on every platform, so the object is made here. With a
-/// context the error has objects where it has IDs without one.
+/// A Swift error is not caught as an `NSError` on every platform, so the object is made here. With
+/// a context the error has objects where it has IDs without one.
 func coreDataError(_ error: any Error, _ context: NSManagedObjectContext? = nil) -> any Error {
   guard let error = error as? PersistenceError else {
     if error is ModelError || error is XcodeModelError || error is XcodeMappingError {

@@ -8,10 +8,11 @@ import QuireModel
 // Core Data's own names above Quire, for programs that were written for Core Data.
 //
 // A source file says `import QuireCoreData` where it said `import CoreData`. A type of Quire that
-// has Core Data's form has its name here as an alias. Where the forms differ, a class of this module
-// wraps the type of Quire: a request, a predicate and a description of a model are classes that can
-// be changed, and what raises an exception in Core Data stops the program here with the error's
-// text, as the signature has no room for an error. `docs/core-data-names.md` lists all names.
+// has Core Data's form has its name here as an alias. Where the forms differ, a class of this
+// module wraps the type of Quire: a request, a predicate and a description of a model are classes
+// that can be changed, and what raises an exception in Core Data stops the program here with the
+// error's text, as the signature has no room for an error. `docs/core-data-names.md` lists all
+// names.
 //
 // Nothing here stores or computes anything of its own: each call is one of Quire's, with the
 // arguments of this module translated to it and its result translated back.

@@ -2,8 +2,9 @@ import Foundation
 import QuireCoreData
 import Testing
 
-/// A program of some 660 lines in Core Data's style (`Ledger/Before`), with a model in code, migrations,
-/// validation, batch requests and history, does its work with Core Data's names (`Ledger/App`).
+/// A program of some 660 lines in Core Data's style (`Ledger/Before`), with a model in code,
+/// migrations, validation, batch requests and history, does its work with Core Data's names
+/// (`Ledger/App`).
 @Suite(.serialized) @MainActor final class LedgerTests {
   private let folder: URL
   private var url: URL { folder.appendingPathComponent("ledger.store") }

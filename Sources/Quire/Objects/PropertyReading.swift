@@ -4,9 +4,9 @@
 /// context keeps the error (``ManagedObjectContext/keptErrors``). A program that needs the error at
 /// once calls ``value(of:)``.
 ///
-/// What is declared in extensions of this protocol, a class may declare anew with other types, which
-/// Swift does not allow of a member of its superclass. `QuireCoreData` does so with key-value coding
-/// that does not throw, as Core Data's does not. Quire itself calls its own functions.
+/// What is declared in extensions of this protocol, a class may declare anew with other types,
+/// which Swift does not allow of a member of its superclass. `QuireCoreData` does so with key-value
+/// coding that does not throw, as Core Data's does not. Quire itself calls its own functions.
 public protocol PropertyReading: ManagedObject, KeyValueCoding {}
 
 extension ManagedObject: PropertyReading {}

@@ -6,8 +6,8 @@ import Synchronization
 
 /// A model, which can be changed until a coordinator uses it.
 ///
-/// Xcode's own files are read (`.xcdatamodeld`, `.xcdatamodel`), not the compiled ones, as compiling
-/// them needs a Mac. A program has them among its resources (`.copy` in `Package.swift`).
+/// Xcode's own files are read (`.xcdatamodeld`, `.xcdatamodel`), not the compiled ones, as
+/// compiling them needs a Mac. A program has them among its resources (`.copy` in `Package.swift`).
 open class NSManagedObjectModel: NSObject {
   /// The earlier versions of a model that was read from a file, with the present one; `nil` when it
   /// was made or changed in code.

@@ -100,7 +100,8 @@ open class NSAttributeDescription: NSPropertyDescription {
     set { declaration.preservesValueInHistoryOnDeletion = newValue }
   }
 
-  /// The conditions on a value that was set by ``setValidationPredicates(_:withValidationWarnings:)``.
+  /// The conditions on a value that was set by
+  /// ``setValidationPredicates(_:withValidationWarnings:)``.
   open var validationPredicates: [NSPredicate] { limits ?? [] }
 
   /// Sets the conditions on a value: limits of a number or a date (`SELF >= 0`), of the length of a

@@ -75,8 +75,8 @@ extension NSManagedObject {
 
   // MARK: Key-value coding
 
-  /// The value of a property: an `NSSet` or an `NSOrderedSet` of objects for a to-many relationship,
-  /// an `NSNumber` for a number or a flag, else a value of Swift's type.
+  /// The value of a property: an `NSSet` or an `NSOrderedSet` of objects for a to-many
+  /// relationship, an `NSNumber` for a number or a flag, else a value of Swift's type.
   public func value(forKey key: String) -> Any? {
     guard hasProperty(key) else { return value(forUndefinedKey: key) }
     return raising { cocoaValue(try (self as ManagedObject).value(forKey: key), key) }

@@ -1,8 +1,8 @@
 import Foundation
 import Quire
 
-// Properties of the classes `NSNumber` and `NSDecimalNumber`, which Core Data's code has for optional
-// numbers and for decimals: `@Managed var amount: NSDecimalNumber?`.
+// Properties of the classes `NSNumber` and `NSDecimalNumber`, which Core Data's code has for
+// optional numbers and for decimals: `@Managed var amount: NSDecimalNumber?`.
 extension NSNumber: OptionalManagedValue, AttributeManagedValue {
   /// The number of a property; `nil` where the object has none.
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {

@@ -5,8 +5,8 @@ import QuireModel
 /// What a request may find: objects, IDs, dictionaries, numbers.
 ///
 /// A request for any of them is an `NSFetchRequest<NSFetchRequestResult>`. Swift's generic classes
-/// are not cast into each other: in place of `as! NSFetchRequest<NSFetchRequestResult>` the variable
-/// gets that type where it is declared.
+/// are not cast into each other: in place of `as! NSFetchRequest<NSFetchRequestResult>` the
+/// variable gets that type where it is declared.
 public protocol NSFetchRequestResult {}
 
 extension ManagedObjectID: NSFetchRequestResult {}

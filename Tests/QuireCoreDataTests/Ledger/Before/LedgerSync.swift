@@ -78,7 +78,7 @@ final class LedgerSync {
     return names.sorted()
   }
 
-  /// Forgets the history that everybody has seen.
+  /// Deletes the history before the last token.
   func purgeHistory() throws {
     guard let token = lastToken else { return }
     try store.viewContext.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: token))
