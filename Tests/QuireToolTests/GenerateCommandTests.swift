@@ -234,6 +234,12 @@ import Testing
       for match in text.matches(of: /\n  (?:public final|open) var (\w+)/) {
         names.insert(String(match.1))
       }
+      // Those that a class may declare anew with another type; a model had better not.
+      for part in text.matches(of: /extension PropertyReading \{(?s:.*?)\n\}/) {
+        for match in part.output.matches(of: /\n  public var (\w+)/) {
+          names.insert(String(match.1))
+        }
+      }
     }
     #expect(SwiftNames.propertiesOfObjects == names)
   }
