@@ -10,6 +10,14 @@ public class Trip: NSManagedObject {
   @Managed public var rating: Int16
   @Managed public var startDate: Date?
   @Managed public var year: Int16
+  public var places: NSOrderedSet? {
+    get { value(forKey: "places") as? NSOrderedSet }
+    set { setValue(newValue, forKey: "places") }
+  }
+  public var tags: NSSet? {
+    get { value(forKey: "tags") as? NSSet }
+    set { setValue(newValue, forKey: "tags") }
+  }
 
   public override func awakeFromInsert() {
     super.awakeFromInsert()
@@ -50,15 +58,6 @@ public class Trip: NSManagedObject {
 extension Trip {
   public class func fetchRequest() -> NSFetchRequest<Trip> {
     return NSFetchRequest<Trip>(entityName: "Trip")
-  }
-
-  public var places: NSOrderedSet? {
-    get { value(forKey: "places") as? NSOrderedSet }
-    set { setValue(newValue, forKey: "places") }
-  }
-  public var tags: NSSet? {
-    get { value(forKey: "tags") as? NSSet }
-    set { setValue(newValue, forKey: "tags") }
   }
 }
 
