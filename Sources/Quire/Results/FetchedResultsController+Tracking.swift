@@ -88,7 +88,7 @@ extension FetchedResultsController {
       list = current
       return
     }
-    guard let delegate else { return }
+    guard let delegate else { return forgetState() }
     if !difference.isEmpty { delegate.controllerWillChangeContent(self) }
     let formerIDs = objectIDs
     list = current

@@ -89,7 +89,12 @@ public final class FetchedResultsController<Result: ManagedObject> {
 
   /// Receives the changes. The controller does not hold it.
   public weak var delegate: (any FetchedResultsControllerDelegate<Result>)? {
-    didSet { if list != nil { observe() } }
+    didSet {
+      if list == nil { return }
+      // Nothing was observed meanwhile.
+      if observation == nil { forgetState() }
+      observe()
+    }
   }
 
   /// The request of the last ``performFetch()``.

@@ -185,4 +185,44 @@ private final class Track: ManagedObject {
     #expect(controller.fetchedObjects?.count == 2_002)
     #expect(controller.fetchCount == 2)
   }
+
+  @Test func `what happens while there is no delegate is not missed afterwards`() throws {
+    try withContexts(.memory) { context, _ in
+      let tracks = (0..<20).map { number in
+        let track = Track(context: context)
+        track.plays = number
+        return track
+      }
+      try context.save()
+      let controller = FetchedResultsController(
+        fetchRequest: Track.sorted(by: \.plays), managedObjectContext: context)
+      let book = Book()
+      controller.delegate = book
+      try controller.performFetch()
+      book.ids = controller.fetchedObjects?.map(\.objectID) ?? []
+      controller.delegate = nil
+      tracks[3].plays = 100
+      context.processPendingChanges()
+      controller.delegate = book
+      tracks[4].plays = 200
+      context.processPendingChanges()
+      let found = try context.fetch(Track.sorted(by: \.plays))
+      #expect(controller.fetchedObjects == found)
+      #expect(book.ids == found.map(\.objectID))
+
+      // A delegate that goes away by itself.
+      var other: Book? = Book()
+      controller.delegate = other
+      other = nil
+      tracks[5].plays = 300
+      context.processPendingChanges()
+      book.ids = controller.fetchedObjects?.map(\.objectID) ?? []
+      controller.delegate = book
+      tracks[6].plays = 400
+      context.processPendingChanges()
+      let now = try context.fetch(Track.sorted(by: \.plays))
+      #expect(controller.fetchedObjects == now)
+      _ = other
+    }
+  }
 }
