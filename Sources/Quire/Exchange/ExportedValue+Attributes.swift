@@ -71,12 +71,20 @@ extension ExportedValue {
     case .integer16, .integer32, .integer64:
       if case .integer(let number) = self { return .integer(number) }
     case .double: return double.map(AttributeValue.double)
-    case .float: return double.map { .float(Float($0)) }
+    case .float:
+      guard let double else { return nil }
+      let number = Float(double)
+      // A number that a float cannot be is no infinity.
+      return number.isInfinite && !double.isInfinite ? nil : .float(number)
     case .decimal:
       guard case .text(let text) = self else {
         return if case .integer(let number) = self { .decimal(Decimal(number)) } else { nil }
       }
       if text == "nan" { return .decimal(.nan) }
+      // Foundation reads the beginning of a text and passes over the rest.
+      guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?/) != nil else {
+        return nil
+      }
       return Decimal(string: text).map(AttributeValue.decimal)
     case .string: if case .text(let text) = self { return .string(text) }
     case .date: return date.map(AttributeValue.date)

@@ -163,7 +163,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
       fetchRequest: FetchRequest<ManagedObject>(entityName: ""),
       managedObjectContext: context.quireContext, sectionNameKeyPath: sectionNameKeyPath,
       cacheName: name)
-    content = Content(base) { fatalError("set below") }
+    content = Content(base) {
+      fatalError("a controller was asked for its delegate's form before it was made")
+    }
     super.init()
     content.erased = { [unowned content] in
       NSFetchedResultsController<NSFetchRequestResult>(
@@ -181,7 +183,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     managedObjectContext = context
     self.sectionNameKeyPath = sectionNameKeyPath
     cacheName = name
-    self.content = Content(content.base, { fatalError("is for a delegate") })
+    self.content = Content(
+      content.base, { fatalError("a delegate's controller has no other form") })
   }
 
   /// Receives the changes. The controller does not retain it.

@@ -167,6 +167,8 @@ import Testing
     #expect(try refusal([good, thing("2", ["no": .integer(1)])]).contains("no property no"))
     #expect(try refusal([good, thing("2", ["a300": .text("x")])]).contains("2.a300 is \"x\""))
     #expect(try refusal([good, thing("2", ["a900": .text("today")])]).contains("today"))
+    #expect(try refusal([good, thing("2", ["a400": .text("12 cm")])]).contains("12 cm"))
+    #expect(try refusal([good, thing("2", ["a600": .number(1e300)])]).contains("2.a600"))
     #expect(try refusal([good, good]).contains("twice"))
     #expect(try refusal([good, thing("2", ["parent": .text("3")])]).contains("leads to 3"))
     #expect(
