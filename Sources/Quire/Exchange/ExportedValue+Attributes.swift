@@ -117,9 +117,10 @@ extension ExportedValue {
     if let double { return Date(timeIntervalSinceReferenceDate: double) }
     guard case .text(let text) = self, text.hasSuffix("Z") else { return nil }
     let parts = text.dropLast().split(separator: ".", maxSplits: 1)
-    guard let first = parts.first, let whole = try? Self.format.parse("\(first)Z") else {
-      return nil
-    }
+    // Foundation takes the 30th of February for the second of March, and passes over a rest.
+    guard let first = parts.first, let whole = try? Self.format.parse("\(first)Z"),
+      whole.formatted(Self.format) == "\(first)Z"
+    else { return nil }
     if parts.count == 1 { return whole }
     guard parts[1].utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let part = Double("0.\(parts[1])") else {
       return nil

@@ -167,6 +167,9 @@ import Testing
     #expect(try refusal([good, thing("2", ["no": .integer(1)])]).contains("no property no"))
     #expect(try refusal([good, thing("2", ["a300": .text("x")])]).contains("2.a300 is \"x\""))
     #expect(try refusal([good, thing("2", ["a900": .text("today")])]).contains("today"))
+    for text in ["2001-02-30T00:00:00Z", "2001-01-01T00:00:00ZZ", "2001-01-01T00:00:00.5xZ"] {
+      #expect(try refusal([good, thing("2", ["a900": .text(text)])]).contains(text))
+    }
     #expect(try refusal([good, thing("2", ["a400": .text("12 cm")])]).contains("12 cm"))
     #expect(try refusal([good, thing("2", ["a600": .number(1e300)])]).contains("2.a600"))
     #expect(try refusal([good, good]).contains("twice"))
