@@ -192,31 +192,9 @@ extension StoreSchema {
   init?(from reader: some TreeReader) throws {
     guard let tree = try reader.indexTree(StoreSchema.tree) else { return nil }
     let format = try StoreSchema.checkedFormat(in: tree)
-    guard let value = try tree.value(for: Array("entities".utf8)) else {
-      throw StoreSchema.damaged("has no entities")
-    }
-    do throws(ByteReaderError) {
-      (lastEntityNumber, lastLinkNumber, entities) = try value.withBytes {
-        bytes throws(ByteReaderError) in
-        var reader = ByteReader(bytes)
-        let lastEntity = try reader.read(UInt16.self)
-        let lastLink = try reader.read(UInt16.self)
-        var entities: [StoredEntity] = []
-        for _ in 0..<(try reader.readCount(minimumWidth: 16)) {
-          entities.append(try StoredEntity(from: &reader))
-        }
-        guard reader.isAtEnd else { throw reader.failure("end") }
-        return (lastEntity, lastLink, entities)
-      }
-    } catch {
-      throw StoreSchema.damaged("cannot be read at byte \(error.offset): no \(error.expected)")
-    }
-    try StoreSchema.check(entities, lastEntityNumber, lastLinkNumber)
-    versionName = try tree.value(for: Array("version".utf8)).map {
-      $0.withBytes { String(decoding: $0, as: UTF8.self) }
-    }
-    migrations = try StoreSchema.decodeMigrations(
-      tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
+    (lastEntityNumber, lastLinkNumber, entities) = try StoreSchema.entities(in: tree)
+    versionName = try StoreSchema.versionName(in: tree)
+    migrations = try StoreSchema.migrations(in: tree)
     metadata = try StoreSchema.metadata(in: tree)
     history = try StoreSchema.history(in: tree)
     hasExternalData = try reader.recordTree(ExternalValue.tree) != nil
@@ -228,7 +206,68 @@ extension StoreSchema {
     }
   }
 
-  private static func checkedFormat(in tree: IndexTree) throws -> UInt32 {
+  /// What is left of the schema of a damaged store.
+  ///
+  /// - Parameters:
+  ///   - tree: the entries that were found.
+  ///   - model: the model of the store. Without the entry of the entities, they are taken to be
+  ///     numbered as in a new store, which is so if the store was never migrated.
+  ///   - lost: what is missing and was replaced.
+  init(
+    salvagedFrom tree: IndexTree, model: ManagedObjectModel, lost: inout [String]
+  ) throws {
+    self = try StoreSchema(for: model, versionName: nil, hasIndexes: false)
+    func attempt(_ what: String, _ body: () throws -> Void) {
+      do { try body() } catch { lost.append(what) }
+    }
+    attempt("numbers and layouts of entities") {
+      (lastEntityNumber, lastLinkNumber, entities) = try StoreSchema.entities(in: tree)
+    }
+    attempt("name of the version") { versionName = try StoreSchema.versionName(in: tree) }
+    attempt("list of migrations") { migrations = try StoreSchema.migrations(in: tree) }
+    attempt("metadata") { metadata = try StoreSchema.metadata(in: tree) }
+    attempt("mark of the history") { history = try StoreSchema.history(in: tree) }
+    attempt("layouts of objects that a deferred migration has left") { try readLayouts(in: tree) }
+  }
+
+  /// Reads the entities, and the highest numbers of entities and links ever given.
+  private static func entities(
+    in tree: IndexTree
+  ) throws -> (lastEntity: UInt16, lastLink: UInt16, [StoredEntity]) {
+    guard let value = try tree.value(for: Array("entities".utf8)) else {
+      throw damaged("has no entities")
+    }
+    let found: (lastEntity: UInt16, lastLink: UInt16, entities: [StoredEntity])
+    do throws(ByteReaderError) {
+      found = try value.withBytes { bytes throws(ByteReaderError) in
+        var reader = ByteReader(bytes)
+        let lastEntity = try reader.read(UInt16.self)
+        let lastLink = try reader.read(UInt16.self)
+        var entities: [StoredEntity] = []
+        for _ in 0..<(try reader.readCount(minimumWidth: 16)) {
+          entities.append(try StoredEntity(from: &reader))
+        }
+        guard reader.isAtEnd else { throw reader.failure("end") }
+        return (lastEntity, lastLink, entities)
+      }
+    } catch {
+      throw damaged("cannot be read at byte \(error.offset): no \(error.expected)")
+    }
+    try check(found.entities, found.lastEntity, found.lastLink)
+    return found
+  }
+
+  private static func versionName(in tree: IndexTree) throws -> String? {
+    try tree.value(for: Array("version".utf8)).map {
+      $0.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
+  private static func migrations(in tree: IndexTree) throws -> [MigrationRecord] {
+    try decodeMigrations(tree.value(for: Array(migrationsKey.utf8)))
+  }
+
+  static func checkedFormat(in tree: IndexTree) throws -> UInt32 {
     guard let found = try tree.value(for: Array("format".utf8))?.integer(UInt32.self) else {
       throw damaged("has no format number")
     }

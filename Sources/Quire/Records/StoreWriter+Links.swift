@@ -60,7 +60,7 @@ extension StoreWriter {
       for slot in owner.binding.storedRelationshipSlots
       where owner.binding.traits[slot].isForeignKeyOfOthers {
         guard let link = owner.link(slot), !link.isOrdered,
-          storage.binding.entity.isKind(named: owner.binding.relationship(slot).destination),
+          storage.binding.entity.isKind(ofEntityNamed: owner.binding.relationship(slot).destination),
           try transaction.indexTree(link.tree) == nil
         else { continue }
         sortedLinks[link.number] = (link, KeySorter(transaction, link.tree + "/run"))
@@ -194,8 +194,8 @@ extension StoreWriter {
 
 extension EntityDescription {
   /// Whether the entity, or one of its ancestors, has a name.
-  fileprivate func isKind(named name: String) -> Bool {
-    self.name == name || parent?.isKind(named: name) ?? false
+  func isKind(ofEntityNamed name: String) -> Bool {
+    self.name == name || parent?.isKind(ofEntityNamed: name) ?? false
   }
 }
 

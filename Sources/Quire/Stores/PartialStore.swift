@@ -22,16 +22,36 @@ final class PartialStore {
 
   private var partPath: String { path + suffix }
 
+  /// A store with the model's own schema.
+  ///
   /// - Parameters:
   ///   - path: the path of the finished store; no file may exist there, unless the store will not
   ///     be published.
   ///   - suffix: appended to the path while the store is under construction.
   /// - Throws: an error if a file exists already, if none can be created, or if another process is
   ///   constructing the same store.
-  init(
+  convenience init(
     path: String, suffix: String = PartialStore.partSuffix, mustNotExist: Bool = true,
     model: ManagedObjectModel, versionName: String?, metadata: [String: MetadataValue] = [:],
     migrations: [MigrationRecord] = [], options: PageStoreOptions,
+    in files: any FileSystem = DiskFileSystem()
+  ) throws {
+    // Indexes are built at the end, from all rows.
+    var schema = try StoreSchema(for: model, versionName: versionName, hasIndexes: false)
+    schema.metadata = metadata
+    schema.migrations = migrations
+    try self.init(
+      path: path, suffix: suffix, mustNotExist: mustNotExist, schema: schema, model: model,
+      options: options, in: files)
+  }
+
+  /// A store with a given schema of its model.
+  ///
+  /// - Throws: an error if a file exists already, if none can be created, or if another process is
+  ///   constructing the same store.
+  init(
+    path: String, suffix: String = PartialStore.partSuffix, mustNotExist: Bool = true,
+    schema: StoreSchema, model: ManagedObjectModel, options: PageStoreOptions,
     in files: any FileSystem = DiskFileSystem()
   ) throws {
     self.path = files.destination(of: path)
@@ -48,10 +68,6 @@ final class PartialStore {
       throw PartialStore.failure(self.path, error)
     }
     do {
-      // Indexes are built at the end, from all rows.
-      var schema = try StoreSchema(for: model, versionName: versionName, hasIndexes: false)
-      schema.metadata = metadata
-      schema.migrations = migrations
       entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
     } catch {
       try? pages.close()

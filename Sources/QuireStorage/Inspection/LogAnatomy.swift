@@ -317,15 +317,5 @@ package struct LogAnatomy {
       default: break
       }
     }
-    var known: Set<PageID> = []
-    for record in records where record.state == .counts {
-      for page in record.pages where known.insert(page.id).inserted && !page.isWhole {
-        findings.append(
-          .init(
-            page: page.id,
-            message: "commit \(record.commit) in the log changes a page that the log does not have")
-        )
-      }
-    }
   }
 }

@@ -35,6 +35,17 @@ struct IdentityPage: Equatable {
     self.identity = identity
   }
 
+  /// What the bytes of a damaged page say, of which nothing may be true.
+  ///
+  /// - Parameter page: at least ``byteCount`` bytes.
+  init(unchecked page: UnsafeRawPointer) {
+    pageSize = Int(page.u32(at: IdentityPage.pageSizeOffset))
+    identity = StoreIdentity(at: page + IdentityPage.identityOffset)
+    version = FormatVersion(
+      major: UInt16(page.u16(at: IdentityPage.majorOffset)),
+      minor: UInt16(page.u16(at: IdentityPage.minorOffset)))
+  }
+
   /// - Throws: ``StorageError/notAStore(path:reason:)``,
   ///   ``StorageError/unsupportedFormat(found:supported:)`` or
   ///   ``StorageError/damaged(page:reason:)``.
@@ -64,9 +75,7 @@ struct IdentityPage: Equatable {
     guard PageGeometry.isLegal(pageSize: pageSize) else {
       throw .damaged(page: .identity, reason: "pages cannot have \(pageSize) bytes")
     }
-    let high = UInt64(bigEndian: page.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
-    let low = UInt64(bigEndian: page.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
-    identity = StoreIdentity(high: high, low: low)
+    identity = StoreIdentity(at: page + IdentityPage.identityOffset)
   }
 
   private static func checksum(of page: UnsafeRawPointer) -> UInt64 {
@@ -84,5 +93,14 @@ extension IdentityPage {
     defer { withExtendedLifetime(head) {} }
     return try IdentityPage(
       from: UnsafeRawBufferPointer(head.bytes), path: path, isReadOnly: true)
+  }
+}
+
+extension StoreIdentity {
+  /// Reads the 16 bytes as they are on disk.
+  init(at start: UnsafeRawPointer) {
+    self.init(
+      high: UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)),
+      low: UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
   }
 }

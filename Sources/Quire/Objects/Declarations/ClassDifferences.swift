@@ -125,9 +125,3 @@ struct ClassDifferences {
     return nil
   }
 }
-
-extension EntityDescription {
-  fileprivate func isKind(ofEntityNamed name: String) -> Bool {
-    self.name == name || (parent?.isKind(ofEntityNamed: name) ?? false)
-  }
-}

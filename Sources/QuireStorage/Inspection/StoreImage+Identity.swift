@@ -1,0 +1,46 @@
+// The identity of a store whose first page is damaged.
+extension StoreImage {
+  /// The identity of a file whose first page is damaged: its page size is that which the first map
+  /// has. Of the identity that the page says and that of the log beside the store one is right if
+  /// it gives the map's checksum.
+  static func identity(
+    _ page: IdentityPage, of file: any File, path: String, _ reason: String,
+    _ fileSystem: any FileSystem
+  ) throws(StorageError) -> (page: IdentityPage, isKnown: Bool) {
+    for power in 9...15 {
+      let pageSize = 1 << power
+      let memory = PageMemory(byteCount: pageSize)
+      memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize)
+      let offset = Int(PageID.firstMap.rawValue) * pageSize
+      let count = try memory.withBytes { bytes throws(StorageError) in
+        try file.read(at: offset, into: bytes)
+      }
+      defer { withExtendedLifetime(memory) {} }
+      let map = Page(memory.base)
+      guard count == pageSize, map.typeByte == PageType.map.rawValue, map.cellStart == pageSize,
+        map.freeBytes == PageGeometry(pageSize: pageSize).capacity
+      else { continue }
+      let identities = [page.identity] + [logIdentity(path, fileSystem)].compactMap { $0 }
+      let right = identities.first {
+        Checksum($0).ofPage(.firstMap, map, pageSize: pageSize) == map.checksum
+      }
+      var found = IdentityPage(pageSize: pageSize, identity: right ?? page.identity)
+      if page.version.major == FormatVersion.current.major { found.version = page.version }
+      return (found, right != nil)
+    }
+    throw .damaged(page: .identity, reason: "\(reason); and page 3 does not tell the page size")
+  }
+
+  /// The identity in the header of the store's log; `nil` if there is none.
+  private static func logIdentity(_ path: String, _ fileSystem: any FileSystem) -> StoreIdentity? {
+    let header = PageMemory(byteCount: LogFormat.Header.byteCount)
+    header.base.initializeMemory(as: UInt8.self, repeating: 0, count: header.byteCount)
+    defer { withExtendedLifetime(header) {} }
+    let base = UnsafeRawPointer(header.base)
+    guard let file = try? fileSystem.open(StoreFile.logPath(of: path), .read),
+      (try? file.readAll(into: header)) == header.byteCount,
+      base.u64(at: LogFormat.Header.magic) == LogFormat.fileMagic
+    else { return nil }
+    return StoreIdentity(at: base + LogFormat.Header.identity)
+  }
+}

@@ -1,0 +1,120 @@
+extension PageStore {
+  /// What was found in a damaged store by ``PageStore/salvage(_:to:)``.
+  public struct SalvageReport: Hashable, Sendable {
+    /// A tree of the new store.
+    public struct Tree: Hashable, Sendable {
+      /// The name of the tree.
+      public var name: String
+      /// The number of entries that were found.
+      public var entryCount: Int
+      /// The number of entries that the tree had; `nil` if that is not known.
+      public var expectedEntryCount: Int?
+      /// The number of entries left out, of those found, as their values are lost.
+      public var lostValueCount: Int
+    }
+
+    /// The trees, by name. Parts that could not be assigned to a tree are trees of their own,
+    /// `lost+found/1` and so on.
+    public var trees: [Tree] = []
+    /// The damage, with the numbers of pages.
+    public var findings: [CheckReport.Finding] = []
+    /// Whether checksums were verified; if not, as the store's first page is lost, values may be
+    /// damaged without a sign.
+    public var isVerified = true
+
+    /// Whether every tree has all the entries that it had.
+    public var isComplete: Bool {
+      trees.allSatisfy { $0.entryCount == $0.expectedEntryCount && $0.lostValueCount == 0 }
+    }
+  }
+
+  /// Writes everything that can be read of a damaged store to a new one.
+  ///
+  /// Of a damaged page only what is on it is lost: where it is an inner node of a tree, the nodes
+  /// below it are found and put into their places. The damaged store is only read, with its log if
+  /// there is one, and needs not be one that can be opened. The new store has its identity, if that
+  /// can be read.
+  ///
+  /// - Parameters:
+  ///   - path: the damaged store.
+  ///   - newPath: the new store's file, which must not exist.
+  /// - Returns: what was found and what is missing.
+  /// - Throws: ``StorageError/locked(_:)`` if a process has the damaged store open for writing;
+  ///   ``StorageError/damaged(page:reason:)`` if not even the size of its pages can be found out;
+  ///   ``StorageError/alreadyExists(path:)``; an error of the files. There is no new file then.
+  /// - Complexity: O(bytes of the store).
+  @discardableResult
+  public static func salvage(_ path: String, to newPath: String) throws -> SalvageReport {
+    try salvage(path, to: newPath, in: DiskFileSystem())
+  }
+
+  /// The same on a given file system, for tests.
+  package static func salvage(
+    _ path: String, to newPath: String, in fileSystem: any FileSystem
+  ) throws -> SalvageReport {
+    var salvage = try TreeSalvage(of: path, in: fileSystem)
+    for (index, fragment) in salvage.fragments.enumerated() {
+      salvage.take(fragment, asTree: "lost+found/\(index + 1)")
+    }
+    var options = PageStoreOptions()
+    options.mustNotExist = true
+    options.pageSize = salvage.pageSize
+    if salvage.isIdentityKnown { options.identity = salvage.identity }
+    let store = try PageStore.open(newPath, options: options, in: fileSystem)
+    var report = SalvageReport(
+      findings: salvage.findings, isVerified: salvage.isIdentityKnown)
+    do {
+      try store.write { transaction in
+        for tree in salvage.trees {
+          report.trees.append(try transaction.build(tree, of: salvage) { _ in })
+        }
+      }
+      try store.close()
+    } catch {
+      try? store.close()
+      try? PageStore.remove(newPath, followsLink: false, in: fileSystem)
+      throw error
+    }
+    return report
+  }
+}
+
+extension WriteTransaction {
+  /// Builds a tree from what can be read of it in a damaged store.
+  ///
+  /// - Parameter lost: is called with the key of each entry whose value is lost.
+  package func build(
+    _ tree: TreeSalvage.Tree, of salvage: TreeSalvage, lost: (TreeSalvage.Key) -> Void
+  ) throws -> PageStore.SalvageReport.Tree {
+    var report = PageStore.SalvageReport.Tree(
+      name: tree.name, entryCount: 0, expectedEntryCount: tree.cataloguedCount, lostValueCount: 0)
+    func take(
+      _ key: TreeSalvage.Key, _ value: [UInt8]?, _ append: ([UInt8]) throws -> Void
+    ) rethrows {
+      if let value {
+        try append(value)
+        report.entryCount += 1
+      } else {
+        lost(key)
+        report.lostValueCount += 1
+      }
+    }
+    switch tree.kind {
+    case .record:
+      try buildRecordTree(tree.name) { builder in
+        try salvage.visit(tree) { key, value in
+          guard case .number(let number) = key else { return }
+          try take(key, value) { try builder.append($0, for: number) }
+        }
+      }
+    case .index:
+      try buildIndexTree(tree.name) { builder in
+        try salvage.visit(tree) { key, value in
+          guard let bytes = key.bytes else { return }
+          try take(key, value) { try builder.append($0, for: bytes) }
+        }
+      }
+    }
+    return report
+  }
+}

@@ -1,0 +1,73 @@
+import Quire
+import QuireSimulation
+import QuireStorage
+import QuireTesting
+import Testing
+
+/// Of a store with a page overwritten, everything comes back but what was on the page.
+@Suite struct StoreSalvageTests {
+  private static let thingCount = Amount.of(debug: 60, release: 160)
+
+  /// The pages that are tried: some of each kind, as many as one test may take; all when everything
+  /// is asked for.
+  private static func pages(_ scene: SalvageScene) throws -> [Int] {
+    if isExhaustive { return Array(0..<scene.pageCount) }
+    var kinds: [String: [Int]] = [:]
+    for page in 0..<scene.pageCount {
+      let summary = try scene.anatomy.summary(of: page)
+      kinds["\(summary.type) of \(summary.tree ?? "")", default: []].append(page)
+    }
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("pages lost by seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let some = kinds.sorted { $0.key < $1.key }.flatMap { kind, pages in
+      pages.shuffled(using: &random).prefix(Amount.of(debug: 1, release: 8))
+    }
+    return Amount.some(of: some, oneIn: 4, at: Int(seed % 4))
+  }
+
+  @Test(arguments: SalvageScene.Damage.allCases)
+  func `every object that is not on the lost page is kept, with its links`(
+    _ damage: SalvageScene.Damage
+  ) throws {
+    let scene = try SalvageScene(thingCount: Self.thingCount)
+    for page in try Self.pages(scene) {
+      let lost = try scene.lost(with: page)
+      let summary = try scene.anatomy.summary(of: page)
+      let what = "page \(page), \(summary.type) of \(summary.tree ?? "nothing")"
+      let needsModel = summary.tree == "schema"
+      let found = try scene.salvage(
+        scene.damaged(page, damage), model: needsModel ? scene.model : nil)
+      let links = try scene.lostLinks(with: page)
+      var expected = scene.content(without: lost.objects, links)
+      if !lost.values.isEmpty {
+        for value in found.report.lostValues {
+          expected.objects[.init(value.entity, value.key)]?.values[value.attribute] = nil
+        }
+        #expect(found.report.lostValues.count == lost.values.count, "\(what)")
+      } else {
+        #expect(found.report.lostValues.isEmpty, "\(what)")
+      }
+      let differences = expected.differences(in: found.content)
+      #expect(differences.isEmpty, "\(what): \(differences.prefix(5).joined(separator: "\n"))")
+      #expect(found.findings.isEmpty, "\(what): \(found.findings.prefix(5))")
+      let told = Set(
+        found.report.entities.flatMap { entity in
+          entity.lostKeys.map { ObjectName(entity.name, $0) }
+        })
+      #expect(told.isSubset(of: lost.objects), "\(what): \(told.subtracting(lost.objects))")
+      #expect(found.report.lostCount == lost.objects.count, "\(what)")
+      #expect(
+        found.report.lostLinks.reduce(0) { $0 + $1.count } == links.count, "\(what)")
+    }
+  }
+
+  @Test func `a sound store comes out as it is`() throws {
+    let scene = try SalvageScene(thingCount: Self.thingCount)
+    let found = try scene.salvage(scene.bytes)
+    #expect(found.report.isComplete)
+    #expect(found.report.damage.isEmpty)
+    #expect(scene.content.differences(in: found.content).isEmpty)
+    #expect(found.findings.isEmpty)
+  }
+}
