@@ -20,12 +20,14 @@ extension Tool {
     }
   }
 
-  /// The entity of this name; for a wrong name, throws an error that lists the existing ones.
+  /// The entity of this name; for a wrong name, throws an error with the nearest ones, or all.
   static func entity(
     named name: String, of model: ManagedObjectModel
   ) throws -> EntityDescription {
     if let entity = model.entity(named: name) { return entity }
-    let names = model.entities.map(\.name).joined(separator: ", ")
-    throw InputError("the store has no entity \(name); it has \(names)")
+    let names = model.entities.map(\.name)
+    let hint =
+      Suggestion.question(for: name, among: names) ?? "it has \(names.joined(separator: ", "))"
+    throw InputError("the store has no entity \(name); \(hint)")
   }
 }

@@ -87,6 +87,14 @@ package enum Tool {
     return try command.init(Arguments(rest, command.syntax)).run(console)
   }
 
+  /// Reads the arguments of a command, and does nothing with them.
+  ///
+  /// - Throws: for wrong usage.
+  package static func check(_ arguments: [String]) throws {
+    let command = try command(named: arguments.first ?? "")
+    _ = try command.init(Arguments(arguments.dropFirst(), command.syntax))
+  }
+
   private static func help(_ rest: ArraySlice<String>, _ console: Console) throws -> ExitCode {
     guard let name = rest.first else {
       console.print(overview)
@@ -100,9 +108,12 @@ package enum Tool {
 
   private static func command(named name: String) throws(UsageError) -> any Command.Type {
     if let command = commands.first(where: { $0.syntax.name == name }) { return command }
-    throw UsageError(
-      name.hasPrefix("-") ? "There is no option \(name)." : "There is no command “\(name)”.",
-      usage: usage)
+    if name.hasPrefix("-") {
+      let hint = Suggestion.sentence(for: name, among: ["--help", "--version"])
+      throw UsageError("There is no option \(name).\(hint)", usage: usage)
+    }
+    let hint = Suggestion.sentence(for: name, among: syntaxes.map(\.name) + ["help"])
+    throw UsageError("There is no command “\(name)”.\(hint)", usage: usage)
   }
 
   private static func expectNothing(
@@ -122,15 +133,19 @@ package enum Tool {
 
   private static var overview: String {
     let width = syntaxes.map(\.name.count).max() ?? 0
-    let list = syntaxes.map { "  \($0.name.padded(to: width))  \($0.summary)" }
+    let list = CommandGroup.allCases.flatMap { group in
+      ["", "\(group.rawValue):"]
+        + syntaxes.filter { $0.group == group }.map {
+          "  \($0.name.padded(to: width))  \($0.summary)"
+        }
+    }
     return """
       quire \(version): looks into Quire's stores and their models, and works on them.
 
       usage: quire COMMAND …
-
       \(list.joined(separator: "\n"))
 
-      quire help COMMAND says more about one. Exit codes: 0 good, 1 a store or another input is
+      quire help COMMAND says more about one, with examples. Exit codes: 0 good, 1 a store or another input is
       bad, 2 wrong usage. With --json the answer is one JSON value; errors and notes go to the
       standard error either way.
       """

@@ -3,11 +3,20 @@ import QuireTool
 import Testing
 
 @Suite struct UsageTests {
-  @Test func `without arguments the tool says what it can do`() {
+  @Test func `without arguments the tool says what it can do`() throws {
     for run in [ToolRun(), ToolRun("--help"), ToolRun("-h"), ToolRun("help")] {
       #expect(run.code == .good)
       #expect(run.errors.isEmpty)
-      for syntax in Tool.syntaxes { #expect(run.output.contains("  \(syntax.name) ")) }
+      for syntax in Tool.syntaxes {
+        #expect(run.lines.count { $0.hasPrefix("  \(syntax.name) ") } == 1)
+      }
+      // A command stands below the heading of its group.
+      for group in CommandGroup.allCases {
+        let start = try #require(run.lines.firstIndex { $0 == "\(group.rawValue):" })
+        let commands = Tool.syntaxes.filter { $0.group == group }.map(\.name)
+        let listed = run.lines[(start + 1)...].prefix { $0.hasPrefix("  ") }
+        #expect(listed.map { String($0.drop { $0 == " " }.prefix { $0 != " " }) } == commands)
+      }
     }
   }
 
@@ -44,6 +53,32 @@ import Testing
       ToolRun("help", "stat", "check"), "Nothing follows help stat, but here “check” does.")
     expectWrongUsage(
       ToolRun("--version", "x"), "Nothing follows --version, but here “x” does.")
+  }
+
+  @Test func `a mistyped name is answered with the one that was meant`() throws {
+    expectWrongUsage(ToolRun("chekc"), "There is no command “chekc”. Did you mean check?")
+    expectWrongUsage(
+      ToolRun("help", "exprot"), "There is no command “exprot”. Did you mean export?")
+    // The beginning of a name is no typing mistake, and yet says enough.
+    expectWrongUsage(
+      ToolRun("exp"), "There is no command “exp”. Did you mean explain or export?")
+    expectWrongUsage(ToolRun("--verison"), "There is no option --verison. Did you mean --version?")
+    expectWrongUsage(
+      ToolRun("dump", "x", "--entty=A"), "There is no option --entty. Did you mean --entity?")
+    expectWrongUsage(
+      ToolRun("query", "x", "--entity", "A", "--format", "jsno"),
+      "--format takes table, json or csv, not “jsno”. Did you mean json?")
+
+    let store = Fixtures.store("Gallery 2.7")
+    let entity = ToolRun("dump", store, "--entity", "artwrok")
+    #expect(entity.code == .bad)
+    #expect(
+      entity.errors.hasSuffix("the store has no entity artwrok; did you mean Artwork?\n"),
+      "\(entity.errors)")
+    // Where nothing is near, all there are.
+    #expect(ToolRun("dump", store, "--entity", "Zebra").errors.contains("; it has Album, Artist, "))
+    let property = ToolRun("query", store, "--entity", "Artwork", "--sort", "titel")
+    #expect(property.errors.contains("is title meant?"), "\(property.errors)")
   }
 
   @Test func `every command refuses unknown options and too many arguments`() {

@@ -5,6 +5,7 @@ import Quire
 struct BackupCommand: Command {
   static let syntax = CommandSyntax(
     name: "backup", summary: "a copy of a store in one file, every page verified",
+    group: .files,
     operands: [.init("STORE", "the store's file")],
     options: [
       .init("to", "FILE", "the copy, where no file may be", isRequired: true), .json,
@@ -14,7 +15,12 @@ struct BackupCommand: Command {
       is a closed store. It takes the store's place by quire restore. Nothing is written to the
       store. One that a program has open to write is refused: that program copies it by
       container.backUp(to:).
-      """)
+      """,
+    examples: [
+      .init(
+        "A copy to keep, also while a log is beside the store",
+        "quire backup gallery.quire --to gallery-copy.quire")
+    ])
 
   private let store: URL
   private let copy: URL

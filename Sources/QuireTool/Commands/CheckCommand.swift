@@ -6,12 +6,21 @@ import QuireStorage
 struct CheckCommand: Command {
   static let syntax = CommandSyntax(
     name: "check", summary: "looks at every page, tree, object and link of a store",
+    group: .files,
     operands: [.init("STORE", "the store's file")], options: [.json],
     discussion: """
       Findings make a store unsound, and the exit code 1. Notes do not: they tell what is legal
       and yet worth knowing. Nothing is written. A store that cannot be opened is looked at as
       far as it goes, and the error is told as well.
-      """)
+      """,
+    examples: [
+      .init(
+        "Whether a store is sound: the exit code says it as well",
+        "quire check gallery.quire"),
+      .init(
+        "Check a copy that was brought from elsewhere, and go on only if it is sound",
+        "quire check gallery.quire --json > verdict.json && echo sound"),
+    ])
 
   private let store: URL
   private let isJSON: Bool

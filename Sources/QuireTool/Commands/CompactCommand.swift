@@ -5,11 +5,17 @@ import Quire
 struct CompactCommand: Command {
   static let syntax = CommandSyntax(
     name: "compact", summary: "rewrites a store with full pages and without free ones",
+    group: .files,
     operands: [.init("STORE", "the store's file")], options: [.json],
     discussion: """
       The new file takes the place of the old one in one step; until then there are both. Objects,
       IDs and the UUID stay. On a full disk, and where a page is damaged, the store is as it was.
-      """)
+      """,
+    examples: [
+      .init(
+        "Make a store smaller from which much was deleted",
+        "quire compact gallery.quire")
+    ])
 
   private let store: URL
   private let isJSON: Bool

@@ -5,6 +5,7 @@ import QuireModel
 struct DemoCommand: Command {
   static let syntax = CommandSyntax(
     name: "demo", summary: "migrates copies of stores of every version of a model, and checks them",
+    group: .tool,
     options: [
       .init("fixtures", "DIR", "the folder with the model and its stores; the package's Fixtures"),
       .init("keep", "DIR", "leave the migrated copies in this folder"), .json,
@@ -16,7 +17,12 @@ struct DemoCommand: Command {
       Any failure makes the exit code 1.
 
       Copies are made in a temporary folder (TMPDIR), whose disk the times are true of.
-      """)
+      """,
+    examples: [
+      .init(
+        "Migrate every fixture of the package, and keep the migrated copies",
+        "quire demo --keep migrated")
+    ])
 
   private let fixtures: String?
   private let keep: URL?

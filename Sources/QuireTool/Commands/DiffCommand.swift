@@ -5,6 +5,7 @@ import QuireModel
 struct DiffCommand: Command {
   static let syntax = CommandSyntax(
     name: "diff", summary: "what changed between two versions of a model, or two models",
+    group: .models,
     operands: [
       .init("MODEL", "a folder .xcdatamodeld; or the older of two models, also a store's"),
       .init("FROM", "the name of the older version; without TO, the newer of two models"),
@@ -17,7 +18,15 @@ struct DiffCommand: Command {
       Swift: quire diff shipped.quire fresh.quire.
       Obstacles are changes that no mapping can be inferred for; each says what to do about it.
       A difference is no error: the exit code is 0.
-      """)
+      """,
+    examples: [
+      .init(
+        "What Gallery 2.7 has that Gallery 2.0 had not",
+        #"quire diff Gallery.xcdatamodeld "Gallery 2.0" "Gallery 2.7""#),
+      .init(
+        "Whether a store has the current model",
+        "quire diff gallery.quire Gallery.xcdatamodeld"),
+    ])
 
   private let operands: [String]
   private let isJSON: Bool

@@ -25,7 +25,15 @@ struct DumpCommand: Command {
 
       Pages and log are shown as far as they can be read, also of a store that is damaged, and
       of one that holds no objects. What is wrong is an error each, and the exit code 1.
-      """)
+      """,
+    examples: [
+      .init(
+        "Every album with its artworks",
+        "quire dump gallery.quire --entity Album"),
+      .init(
+        "What a migration changes",
+        "quire dump gallery.quire > before.jsonl"),
+    ])
 
   let store: URL
   private let entity: String?

@@ -11,7 +11,13 @@ struct ExplainCommand: Command {
       for what, what is filtered on rows, whether there is a sort, and how many rows were read and
       matched. Numbers that are expected are estimates from the sizes of trees. The store is
       opened read-only, with its own model.
-      """)
+      """,
+    examples: [
+      .init(
+        "How many rows are read to find the dearest works",
+        #"quire explain gallery.quire --entity Artwork --where "price > 50000" --sort -price --limit 10"#
+      )
+    ])
 
   private let query: ObjectQuery
   private let isJSON: Bool

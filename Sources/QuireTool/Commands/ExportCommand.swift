@@ -17,7 +17,12 @@ struct ExportCommand: Command {
       what has no value is left out. Relationships lead to ids. Moments are as in ISO 8601, bytes
       base64, decimal numbers texts. quire load makes objects of the lines that are equal to the
       last bit. No file that is there is written over, and when one cannot be written none is left.
-      """)
+      """,
+    examples: [
+      .init(
+        "All objects, a file for each entity",
+        "quire export gallery.quire --to gallery")
+    ])
 
   private let store: URL
   private let folder: URL

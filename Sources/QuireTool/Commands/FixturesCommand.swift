@@ -9,6 +9,7 @@ struct FixturesCommand: Command {
   static let syntax = CommandSyntax(
     name: "fixtures",
     summary: "makes the stores of Fixtures: the gallery's, sound and damaged ones",
+    group: .tool,
     operands: [.init("DIR", "the folder for the folders with the stores; made if there is none")],
     options: [
       .init("seed", "N", "another number makes another gallery; \(seed) unless given"),
@@ -19,7 +20,12 @@ struct FixturesCommand: Command {
       Gallery has a store of every version of the gallery's model, Format1 stores of file format
       1, Damaged some that something happened to. The same seed gives the same files, byte for
       byte. Nothing is overwritten unless --replace is given.
-      """)
+      """,
+    examples: [
+      .init(
+        "Make the stores of the package anew, after the file format has changed",
+        "quire fixtures Fixtures --replace")
+    ])
 
   private let folder: URL
   private let seed: UInt64

@@ -5,6 +5,7 @@ import QuireModel
 struct GenerateCommand: Command {
   static let syntax = CommandSyntax(
     name: "generate", summary: "writes classes, or a model in Swift, of a model",
+    group: .code,
     operands: [.init("MODEL", "a folder .xcdatamodeld, .xcdatamodel, or a store")],
     options: [
       .init("to", "FOLDER", "the folder for the files; made if there is none", isRequired: true),
@@ -20,7 +21,15 @@ struct GenerateCommand: Command {
       ManagedObjectModel(for:) makes the same model of them, with the same version checksum. Those
       of the form plain have names and types of properties alone, for use with a model.
       All files are written, or none. They are yours to edit: the model is not read again.
-      """)
+      """,
+    examples: [
+      .init(
+        "Classes of the current version, a file for each entity",
+        "quire generate Gallery.xcdatamodeld --to Sources/Gallery"),
+      .init(
+        "The model that a store carries, as a function in Swift",
+        "quire generate gallery.quire --to Sources/Model --model-code"),
+    ])
 
   private enum Form {
     case classes(ClassGenerator.Form)
@@ -56,12 +65,7 @@ struct GenerateCommand: Command {
       return
     }
     if name != nil { throw arguments.wrong("--name goes with --model-code.") }
-    let word = arguments.value(of: "form") ?? ClassGenerator.Form.classes.rawValue
-    guard let classes = ClassGenerator.Form(rawValue: word) else {
-      let words = ClassGenerator.Form.allCases.map(\.rawValue).joined(separator: " or ")
-      throw arguments.wrong("--form takes \(words), not “\(word)”.")
-    }
-    form = .classes(classes)
+    form = .classes(try arguments.choice(of: "form") ?? .classes)
   }
 
   func run(_ console: Console) throws -> ExitCode {

@@ -10,6 +10,7 @@ struct ImportCommand: Command {
 
   static let syntax = CommandSyntax(
     name: "import", summary: "makes a store of a Core Data store",
+    group: .files,
     operands: [.init("SOURCE", "the file .sqlite, with its -wal beside it if there is one")],
     options: [
       .model, .init("to", "STORE", "the store to make", isRequired: true),
@@ -20,7 +21,12 @@ struct ImportCommand: Command {
       The source is only read. Keys, versions and the UUID are kept. The new store has the
       version of the source; quire migrate brings it further. References that lead nowhere are
       left out and reported.
-      """)
+      """,
+    examples: [
+      .init(
+        "A store with the objects and links of a Core Data store",
+        "quire import gallery.sqlite --model Gallery.xcdatamodeld --to imported.quire")
+    ])
 
   private let source: URL
   private let modelPath: String

@@ -18,7 +18,13 @@ struct LoadCommand: Command {
       the lines say. All are checked and saved at once, or none is: a line that is malformed, that
       the model does not fit, or that a rule of the model forbids is named. A store that is there
       keeps its model and its objects.
-      """)
+      """,
+    examples: [
+      .init(
+        "Move objects into a new store, through files that any program can change",
+        "quire export gallery.quire --to gallery && quire load gallery --to new.quire --model gallery.quire"
+      )
+    ])
 
   private let source: URL
   private let store: URL

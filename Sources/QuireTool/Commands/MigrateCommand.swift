@@ -6,6 +6,7 @@ import QuireModel
 struct MigrateCommand: Command {
   static let syntax = CommandSyntax(
     name: "migrate", summary: "brings a store to the current version of its model, or another",
+    group: .models,
     operands: [.init("STORE", "the store's file")],
     options: [
       .model, .init("to", "VERSION", "the name of a version; the current one unless given"),
@@ -26,7 +27,15 @@ struct MigrateCommand: Command {
 
       A deferred migration hardly depends on the size of the store, which can be used at once;
       --finish rewrites the objects later. A migration that is not deferred finishes as well.
-      """)
+      """,
+    examples: [
+      .init(
+        "What a migration would do, and how long it would take",
+        "quire migrate gallery.quire --model Gallery.xcdatamodeld --dry-run"),
+      .init(
+        "Migrate, with a copy to go back to",
+        "quire migrate gallery.quire --model Gallery.xcdatamodeld --backup before.quire"),
+    ])
 
   let store: URL
   private let modelPath: String

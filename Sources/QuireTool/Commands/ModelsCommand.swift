@@ -5,13 +5,22 @@ import QuireModel
 struct ModelsCommand: Command {
   static let syntax = CommandSyntax(
     name: "models", summary: "the versions of a model, their entities and hashes",
+    group: .models,
     operands: [.init("MODEL", "a folder .xcdatamodeld, .xcdatamodel, or a store")],
     options: [.json],
     discussion: """
       A store carries the model that it was last opened with, also one that was written in Swift.
       An asterisk marks the current version. Counts include what an entity inherits. Hashes are
       shortened; --json has them whole, and every property.
-      """)
+      """,
+    examples: [
+      .init(
+        "The versions of a model, and which is the current one",
+        "quire models Gallery.xcdatamodeld"),
+      .init(
+        "The model that a store carries",
+        "quire models gallery.quire"),
+    ])
 
   private let path: String
   private let isJSON: Bool

@@ -5,6 +5,7 @@ import QuireModel
 struct PortCommand: Command {
   static let syntax = CommandSyntax(
     name: "port", summary: "changes sources written for Core Data to QuireCoreData",
+    group: .code,
     operands: [.init("FOLDER", "a folder with Swift files, in folders of any depth")],
     options: [
       .init(flag: "write", "change the files; without it they are only shown as a difference")
@@ -17,7 +18,12 @@ struct PortCommand: Command {
 
         quire port App           shows what would change, and lists what is left to do
         quire port App --write   changes the files
-      """)
+      """,
+    examples: [
+      .init(
+        "What would change in an app that was written for Core Data",
+        "quire port Sources")
+    ])
 
   private let path: String
   private let writes: Bool

@@ -21,7 +21,15 @@ struct QueryCommand: Command {
       sum(k), avg(k), min(k), max(k); --sort takes these names, and groups come by their values
       without it. json is a JSON object on each line, csv has a line of names first. The store is
       opened read-only, with its own model.
-      """)
+      """,
+    examples: [
+      .init(
+        "The ten dearest works, for a spreadsheet",
+        "quire query gallery.quire --entity Artwork --sort -price --limit 10 --format csv"),
+      .init(
+        "How many artists each nation has, the most first",
+        "quire query gallery.quire --entity Artist --group-by nationality --count --sort -count"),
+    ])
 
   private let query: ObjectQuery
   /// `nil` when objects are wanted.
@@ -31,12 +39,7 @@ struct QueryCommand: Command {
   init(_ arguments: Arguments) throws(UsageError) {
     query = try ObjectQuery(arguments)
     grouping = try GroupColumns(arguments)
-    format = try arguments.value(of: "format").map { name throws(UsageError) in
-      guard let format = ResultFormat(rawValue: name) else {
-        throw arguments.wrong("--format takes table, json or csv, not “\(name)”.")
-      }
-      return format
-    }
+    format = try arguments.choice(of: "format")
     for key in query.sort {
       guard let grouping, !grouping.names.contains(key.name) else { continue }
       throw arguments.wrong(

@@ -5,6 +5,7 @@ import Quire
 struct RestoreCommand: Command {
   static let syntax = CommandSyntax(
     name: "restore", summary: "puts a backup in the place of its store",
+    group: .files,
     operands: [.init("BACKUP", "a backup, or another closed copy of the store")],
     options: [
       .init("to", "STORE", "the store's file, which may be damaged or gone", isRequired: true),
@@ -14,7 +15,12 @@ struct RestoreCommand: Command {
       Every page of the backup is verified on the way. The store must have the backup's UUID, and
       nobody may have it open. It is as it was until, in one step, it is the backup's content; the
       backup stays.
-      """)
+      """,
+    examples: [
+      .init(
+        "Back to what a store was, after a change that went wrong",
+        "quire backup gallery.quire --to copy.quire && quire restore copy.quire --to gallery.quire")
+    ])
 
   private let backup: URL
   private let store: URL

@@ -6,12 +6,18 @@ import QuireStorage
 struct StatCommand: Command {
   static let syntax = CommandSyntax(
     name: "stat", summary: "objects, trees, pages and log of a store, counted",
+    group: .files,
     operands: [.init("STORE", "the store's file")], options: [.json],
     discussion: """
       The store is opened read-only: nothing is written, also when its log holds commits that
       are not in its pages yet. They count. Of a damaged store what can be read is counted, and
       what is wrong is an error each.
-      """)
+      """,
+    examples: [
+      .init(
+        "How large a store is, and what it consists of",
+        "quire stat gallery.quire")
+    ])
 
   private let store: URL
   private let isJSON: Bool

@@ -86,7 +86,10 @@ struct Arguments {
   ) throws(UsageError) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let option = syntax.options.first(where: { "--\($0.name)" == parts[0] }) else {
-      throw wrong("There is no option \(parts[0]).")
+      let names = (syntax.options.map(\.name) + ["help"]).map { "--\($0)" }
+      throw wrong(
+        "There is no option \(parts[0])."
+          + Suggestion.sentence(for: String(parts[0]), among: names))
     }
     guard values[option.name] == nil else { throw wrong("--\(option.name) is given twice.") }
     guard option.value != nil else {
@@ -109,6 +112,18 @@ struct Arguments {
     }
     guard !word.isEmpty else { throw wrong("\(syntax.operands[operands.count].name) is empty.") }
     operands.append(word)
+  }
+
+  /// The value of an option that is one of a few words, when it was given.
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    of name: String
+  ) throws(UsageError) -> Choice? where Choice.RawValue == String {
+    guard let value = values[name] else { return nil }
+    if let choice = Choice(rawValue: value) { return choice }
+    let words = Choice.allCases.map(\.rawValue)
+    let list = words.dropLast().joined(separator: ", ") + " or \(words[words.count - 1])"
+    throw wrong(
+      "--\(name) takes \(list), not “\(value)”." + Suggestion.sentence(for: value, among: words))
   }
 
   /// A command line that is wrong for this reason.

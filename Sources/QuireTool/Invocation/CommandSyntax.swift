@@ -46,10 +46,13 @@ package struct CommandSyntax: Sendable {
   package var name: String
   /// One line without a full stop.
   var summary: String
+  package var group = CommandGroup.objects
   package var operands: [Operand] = []
   package var options: [Option] = []
-  /// Lines that the help ends with.
+  /// Lines that explain what the arguments do not tell.
   var discussion = ""
+  /// What the help ends with.
+  package var examples: [CommandExample] = []
 
   /// On several lines of at most a hundred columns, if one does not do.
   package var usage: String {
@@ -75,6 +78,7 @@ package struct CommandSyntax: Sendable {
       blocks.append(rows.map { "  \($0.padded(to: width))  \($1)" }.joined(separator: "\n"))
     }
     if !discussion.isEmpty { blocks.append(discussion) }
+    for example in examples { blocks.append("  # \(example.purpose)\n  \(example.line)") }
     return blocks.joined(separator: "\n\n")
   }
 }

@@ -1,5 +1,5 @@
 /// The format in which the rows of a result are written.
-enum ResultFormat: String {
+enum ResultFormat: String, CaseIterable {
   /// Columns under headings, for reading: long texts are cut.
   case table
   /// A JSON object on each line.
