@@ -35,7 +35,7 @@ package enum Tool {
       PortCommand.self, ImportCommand.self, MigrateCommand.self, BackupCommand.self,
       RestoreCommand.self, CompactCommand.self, StatCommand.self, CheckCommand.self,
       DumpCommand.self, QueryCommand.self, ExplainCommand.self, ExportCommand.self,
-      LoadCommand.self, FixturesCommand.self,
+      LoadCommand.self, FixturesCommand.self, CompletionCommand.self,
     ]
   }
 
@@ -109,7 +109,7 @@ package enum Tool {
   private static func command(named name: String) throws(UsageError) -> any Command.Type {
     if let command = commands.first(where: { $0.syntax.name == name }) { return command }
     if name.hasPrefix("-") {
-      let hint = Suggestion.sentence(for: name, among: ["--help", "--version"])
+      let hint = Suggestion.sentence(for: name, among: options.map(\.name))
       throw UsageError("There is no option \(name).\(hint)", usage: usage)
     }
     let hint = Suggestion.sentence(for: name, among: syntaxes.map(\.name) + ["help"])
@@ -126,6 +126,11 @@ package enum Tool {
   // MARK: Help
 
   package static var syntaxes: [CommandSyntax] { commands.map { $0.syntax } }
+
+  /// The options that stand in the place of a command, with their meaning.
+  static let options = [
+    (name: "--help", meaning: "print all commands"), (name: "--version", meaning: "print versions"),
+  ]
 
   private static var usage: String {
     "usage: quire \(syntaxes.map(\.name).joined(separator: "|")) …\n       quire help COMMAND"

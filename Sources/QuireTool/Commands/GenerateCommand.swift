@@ -10,7 +10,9 @@ struct GenerateCommand: Command {
     options: [
       .init("to", "FOLDER", "the folder for the files; made if there is none", isRequired: true),
       .init("version", "NAME", "the name of a version; the current one unless given"),
-      .init("form", "FORM", "classes, which declare the model, or plain; classes unless given"),
+      .init(
+        "form", "FORM", "classes, which declare the model, or plain; classes unless given",
+        choices: ClassGenerator.Form.allCases.map(\.rawValue)),
       .init(flag: "model-code", "write one file with the model in place of classes"),
       .init("file", "NAME", "one file of this name for all classes"),
       .init("name", "NAME", "the type in that file, and the file; Model unless given"),

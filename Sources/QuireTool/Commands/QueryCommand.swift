@@ -13,7 +13,9 @@ struct QueryCommand: Command {
       .init("avg", "KEYS", "the averages of the values there are"),
       .init("min", "KEYS", "the smallest values"),
       .init("max", "KEYS", "the largest values"),
-      .init("format", "FORMAT", "table, json or csv; without it a table on a terminal, else json"),
+      .init(
+        "format", "FORMAT", "table, json or csv; without it a table on a terminal, else json",
+        choices: ResultFormat.allCases.map(\.rawValue)),
     ],
     discussion: """
       KEYS are key paths with commas between them. Objects have a column with their ID, and one for

@@ -119,11 +119,24 @@ struct Arguments {
     of name: String
   ) throws(UsageError) -> Choice? where Choice.RawValue == String {
     guard let value = values[name] else { return nil }
-    if let choice = Choice(rawValue: value) { return choice }
+    return try choice(value, of: "--\(name)")
+  }
+
+  /// An operand that is one of a few words.
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    ofOperandAt index: Int
+  ) throws(UsageError) -> Choice where Choice.RawValue == String {
+    try choice(operands[index], of: syntax.operands[index].name)
+  }
+
+  private func choice<Choice: RawRepresentable & CaseIterable>(
+    _ word: String, of name: String
+  ) throws(UsageError) -> Choice where Choice.RawValue == String {
+    if let choice = Choice(rawValue: word) { return choice }
     let words = Choice.allCases.map(\.rawValue)
     let list = words.dropLast().joined(separator: ", ") + " or \(words[words.count - 1])"
     throw wrong(
-      "--\(name) takes \(list), not “\(value)”." + Suggestion.sentence(for: value, among: words))
+      "\(name) takes \(list), not “\(word)”." + Suggestion.sentence(for: word, among: words))
   }
 
   /// A command line that is wrong for this reason.

@@ -6,11 +6,14 @@ package struct CommandSyntax: Sendable {
     var meaning: String
     /// Only the last may be left out.
     package var isOptional = false
+    /// The words that it may be; a file's name where there are none.
+    package var choices: [String] = []
 
-    init(_ name: String, _ meaning: String, isOptional: Bool = false) {
+    init(_ name: String, _ meaning: String, isOptional: Bool = false, choices: [String] = []) {
       self.name = name
       self.meaning = meaning
       self.isOptional = isOptional
+      self.choices = choices
     }
   }
 
@@ -21,15 +24,26 @@ package struct CommandSyntax: Sendable {
     package var value: String?
     var meaning: String
     package var isRequired = false
+    /// The words that the value may be; any where there are none.
+    package var choices: [String] = []
+
+    /// Whether the value is the name of a file or a folder.
+    package var namesFile: Bool {
+      ["DIR", "FILE", "FOLDER", "MODEL", "STORE"].contains(value)
+    }
 
     package var spelling: String { "--\(name)" + (value.map { " \($0)" } ?? "") }
 
     /// An option with a value.
-    init(_ name: String, _ value: String, _ meaning: String, isRequired: Bool = false) {
+    init(
+      _ name: String, _ value: String, _ meaning: String, isRequired: Bool = false,
+      choices: [String] = []
+    ) {
       self.name = name
       self.value = value
       self.meaning = meaning
       self.isRequired = isRequired
+      self.choices = choices
     }
 
     init(flag name: String, _ meaning: String) {
