@@ -8,6 +8,11 @@ package enum ExitCode: Int32 {
   case bad = 1
   /// The command line makes no sense; nothing was done.
   case wrongUsage = 2
+  /// Ctrl-C, or another signal: files are as before, or the command was done. Shells have 128 and
+  /// the number of the signal.
+  case hungUp = 129
+  case interrupted = 130
+  case terminated = 143
 }
 
 /// One of the tool's commands.
@@ -41,11 +46,15 @@ package enum Tool {
 
   /// Runs the tool once.
   ///
-  /// - Parameter arguments: what follows the program's name.
+  /// - Parameters:
+  ///   - arguments: what follows the program's name.
+  ///   - catchesSignals: whether commands that write end in good order when the process is asked to
+  ///     end: for a process that does nothing else.
   package static func run(
-    arguments: [String], output: TextOutput = .standardOutput, errors: TextOutput = .standardError
+    arguments: [String], output: TextOutput = .standardOutput, errors: TextOutput = .standardError,
+    catchesSignals: Bool = false
   ) -> ExitCode {
-    let console = Console(output: output, errors: errors)
+    let console = Console(output: output, errors: errors, catchesSignals: catchesSignals)
     var code: ExitCode
     do {
       code = try run(arguments, console)
@@ -62,7 +71,7 @@ package enum Tool {
       code = .bad
     }
     errors.flush()
-    return code
+    return Interruption.code ?? code
   }
 
   private static func run(_ arguments: [String], _ console: Console) throws -> ExitCode {

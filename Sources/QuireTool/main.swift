@@ -1,3 +1,3 @@
 import Foundation
 
-exit(Tool.run(arguments: Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(Tool.run(arguments: Array(CommandLine.arguments.dropFirst()), catchesSignals: true).rawValue)

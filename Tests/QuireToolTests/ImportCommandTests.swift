@@ -1,5 +1,7 @@
 import Foundation
+import QuireModel
 import QuireTool
+import QuireXcode
 import Testing
 
 @Suite struct ImportCommandTests {
@@ -46,6 +48,30 @@ import Testing
     #expect(migration.code == .good, "\(migration.errors)")
     #expect(ToolRun("check", store).code == .good)
     #expect(ToolRun("dump", store).lines.count == 298)
+  }
+
+  @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))
+  func `an import that is ended leaves no file behind, at whichever object`() throws {
+    let folder = try TemporaryFolder()
+    let model = try VersionedModel(
+      contentsOf: URL(filePath: RealData.path("artsy-folio/ArtsyPartner.xcdatamodeld")))
+    let source = try RealData.path("artsy-folio/stores/ArtsyPartner_1.4.sqlite")
+    let store = URL(filePath: folder.path("folio.quire"))
+    var totals: [Int] = []
+    for call in 1...4 {
+      var calls = 0
+      #expect(throws: CancellationError.self) {
+        try CoreDataImport(of: URL(filePath: source), in: model).write(to: store) { done, total in
+          calls += 1
+          if calls == call {
+            totals += [done, total]
+            throw CancellationError()
+          }
+        }
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+    #expect(totals == [0, 298, 100, 298, 200, 298, 298, 298])
   }
 
   @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))

@@ -91,6 +91,27 @@ import Testing
     #expect(table.output.contains("   [2J  ") && !table.output.contains("\u{1B}"))
   }
 
+  @Test func `the first thousand rows decide how wide a table is`() throws {
+    let folder = try TemporaryFolder()
+    let lines = (1...1_002).map {
+      #"{"entity": "Note", "id": "\#($0)", "body": "\#($0 > 1_000 ? "a body that is long" : "short")"}"#
+    }
+    try lines.joined(separator: "\n").write(
+      toFile: folder.path("in.jsonl"), atomically: false, encoding: .utf8)
+    let (path, model) = (folder.path("a.quire"), Fixtures.store("Gallery 2.0"))
+    #expect(ToolRun("load", folder.path("in.jsonl"), "--to", path, "--model", model).code == .good)
+    func rows(_ terminal: Terminal?) -> [Substring] {
+      ToolRun(["query", path, "--entity", "Note", "--format", "table"], on: terminal).lines
+    }
+    let whole = rows(nil)
+    #expect(whole.count == 1_004 && whole.last == "(1,002 rows)")
+    #expect(whole[1_000].hasPrefix("Note/p1000  short  nil "), "\(whole[1_000])")
+    #expect(whole[1_001].hasPrefix("Note/p1001  a body that is long  nil "))
+    let cut = rows(Terminal(columnCount: 200))
+    #expect(cut[1_001].hasPrefix("Note/p1001  a bo…  nil "))
+    #expect(cut.dropLast().map(\.count).max() == cut[0].count)
+  }
+
   // MARK: Groups
 
   @Test func `groups have counts, sums and averages`() throws {

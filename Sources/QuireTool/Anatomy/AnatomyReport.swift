@@ -3,6 +3,8 @@ import QuireStorage
 /// The report of `quire stat` on the structures of a store.
 struct AnatomyReport {
   let anatomy: StoreAnatomy
+  /// Where the text is shown.
+  var terminal: Terminal? = nil
 
   // MARK: Text
 
@@ -40,7 +42,7 @@ struct AnatomyReport {
         "\(meta.freePageCount)", "\(meta.mapCommit)", "\(meta.logOffset)",
         meta.isClean ? "yes" : "no")
     }
-    return grid.text
+    return grid.text(on: terminal)
   }
 
   private var maps: String {
@@ -53,7 +55,7 @@ struct AnatomyReport {
         "page \(map.id)", "\(map.group)", "\(map.commit)", Self.stamp(map.stamp),
         "\(map.pageCount)", "\(map.usedPageCount)", "\(map.childCount)", map.defect ?? "")
     }
-    return grid.text
+    return grid.text(on: terminal)
   }
 
   private var trees: String {
@@ -70,7 +72,7 @@ struct AnatomyReport {
         tree.overflowByteCount.grouped, tree.averageText(of: tree.keyByteCount),
         tree.averageText(of: tree.valueByteCount))
     }
-    return grid.text
+    return grid.text(on: terminal)
   }
 
   private var levels: String {
@@ -84,7 +86,7 @@ struct AnatomyReport {
           level.entryCount.grouped, "\(fill(of: level))%")
       }
     }
-    return grid.text
+    return grid.text(on: terminal)
   }
 
   /// In percent.

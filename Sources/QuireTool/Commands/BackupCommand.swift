@@ -35,7 +35,11 @@ struct BackupCommand: Command {
   func run(_ console: Console) throws -> ExitCode {
     try Tool.reading(store) { context, _ in
       for store in context.persistentStoreCoordinator?.persistentStores ?? [] {
-        try store.backUp(to: copy)
+        try console.task("copying", .bytes) { task in
+          try store.backUp(to: copy) {
+            try task.reach($0.completedUnitCount, of: $0.totalUnitCount)
+          }
+        }
       }
     }
     let summary = try Tool.working(on: copy) { try StoreSummary(of: copy) }

@@ -31,12 +31,16 @@ struct CheckCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+    let anatomy = try console.waiting("looking at pages") { _ in
+      try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+    }
     var verdict = Verdict(notes: anatomy.notes)
     let hasObjects = anatomy.trees.contains { $0.name == "schema" }
-    let opened = Result {
-      try Tool.working(on: store) {
-        if hasObjects { try inspectObjects(&verdict) } else { try inspectTrees(&verdict) }
+    let opened = console.waiting("looking at \(hasObjects ? "objects" : "trees")") { _ in
+      Result {
+        try Tool.working(on: store) {
+          if hasObjects { try inspectObjects(&verdict) } else { try inspectTrees(&verdict) }
+        }
       }
     }
     // Opening a store fails only at damage that prevents it. The anatomy also covers everything

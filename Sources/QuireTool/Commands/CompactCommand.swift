@@ -26,20 +26,8 @@ struct CompactCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let (before, after) = try Tool.working(on: store) {
-      let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
-      let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-      let opened = try coordinator.addPersistentStore(type: .quire, at: store)
-      do {
-        let before = opened.statistics.pageCount * opened.statistics.pageSize
-        try opened.compact()
-        let after = opened.statistics.pageCount * opened.statistics.pageSize
-        try coordinator.remove(opened)
-        return (before, after)
-      } catch {
-        try? coordinator.remove(opened)
-        throw error
-      }
+    let (before, after) = try console.task("compacting", .entries) { task in
+      try Tool.working(on: store) { try compact(task) }
     }
     if isJSON {
       console.print([
@@ -50,5 +38,22 @@ struct CompactCommand: Command {
       console.print("\(store.path): \(before.grouped) bytes before, \(after.grouped) bytes now.")
     }
     return .good
+  }
+
+  /// - Returns: the bytes of the store before and after.
+  private func compact(_ task: TaskProgress) throws -> (Int, Int) {
+    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let opened = try coordinator.addPersistentStore(type: .quire, at: store)
+    do {
+      let before = opened.statistics.pageCount * opened.statistics.pageSize
+      try opened.compact { try task.reach($0.completedUnitCount, of: $0.totalUnitCount) }
+      let after = opened.statistics.pageCount * opened.statistics.pageSize
+      try coordinator.remove(opened)
+      return (before, after)
+    } catch {
+      try? coordinator.remove(opened)
+      throw error
+    }
   }
 }

@@ -38,25 +38,7 @@ struct ExportCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    var counts: [(name: String, count: Int)] = []
-    try Tool.reading(store) { context, model in
-      let entities =
-        try entity.map { model.family(of: try Tool.entity(named: $0, of: model)) }
-        ?? model.entities
-      let isNew = !FileManager.default.fileExists(atPath: folder.path)
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      var written: [URL] = []
-      do {
-        for entity in entities.filter({ !$0.isAbstract }).sorted(by: { $0.name < $1.name }) {
-          let file = folder.appending(path: "\(entity.name).jsonl")
-          counts.append((entity.name, try write(entity, of: context, to: file, &written)))
-        }
-      } catch {
-        for file in written { try? FileManager.default.removeItem(at: file) }
-        if isNew { try? FileManager.default.removeItem(at: folder) }
-        throw error
-      }
-    }
+    let counts = try console.task("exporting", .objects) { try export($0) }
     let total = counts.reduce(0) { $0 + $1.count }
     if isJSON {
       console.print([
@@ -69,26 +51,63 @@ struct ExportCommand: Command {
     return .good
   }
 
+  private func export(_ task: TaskProgress) throws -> [(name: String, count: Int)] {
+    var counts: [(name: String, count: Int)] = []
+    try Tool.reading(store) { context, model in
+      let entities =
+        try entity.map { model.family(of: try Tool.entity(named: $0, of: model)) }
+        ?? model.entities
+      let concrete = entities.filter { !$0.isAbstract }.sorted { $0.name < $1.name }
+      let total = try concrete.reduce(0) { try $0 + context.count(for: request(for: $1)) }
+      let isNew = !FileManager.default.fileExists(atPath: folder.path)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      var written: [URL] = []
+      do {
+        for entity in concrete {
+          let file = folder.appending(path: "\(entity.name).jsonl")
+          let done = counts.reduce(0) { $0 + $1.count }
+          let count = try write(entity, of: context, to: file, &written) {
+            try task.reach(done + $0, of: total)
+          }
+          counts.append((entity.name, count))
+        }
+      } catch {
+        for file in written { try? FileManager.default.removeItem(at: file) }
+        if isNew { try? FileManager.default.removeItem(at: folder) }
+        throw error
+      }
+    }
+    return counts
+  }
+
   private func write(
     _ entity: EntityDescription, of context: ManagedObjectContext, to file: URL,
-    _ written: inout [URL]
+    _ written: inout [URL], _ reach: (_ count: Int) throws -> Void
   ) throws -> Int {
     guard !FileManager.default.fileExists(atPath: file.path) else {
       throw InputError("\(file.path) is there already, and is not written over")
     }
     let output = try LineFile(creating: file)
     written.append(file)
-    var request = FetchRequest<ManagedObject>(entityName: entity.name)
-    request.includesSubentities = false
-    let objects = try context.fetch(request)
+    let objects = try context.fetch(request(for: entity))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     for start in stride(from: 0, to: objects.count, by: 1_000) {
       let slice = objects[start..<min(start + 1_000, objects.count)]
       for exported in try context.export(slice) { try output.write(try encoder.encode(exported)) }
+      try reach(start + slice.count)
     }
     try output.close()
     return objects.count
+  }
+}
+
+extension ExportCommand {
+  /// The entity's own objects.
+  private func request(for entity: EntityDescription) -> FetchRequest<ManagedObject> {
+    var request = FetchRequest<ManagedObject>(entityName: entity.name)
+    request.includesSubentities = false
+    return request
   }
 }
 

@@ -53,7 +53,11 @@ struct ImportCommand: Command {
     }
     let clock = ContinuousClock()
     let start = clock.now
-    let report = try CoreDataImport(of: source, in: model, version: version).write(to: store)
+    let report = try console.task("importing", .objects) { task in
+      try CoreDataImport(of: source, in: model, version: version).write(to: store) {
+        try task.reach($0, of: $1)
+      }
+    }
     let duration = clock.now - start
     let origin = try CoreDataStore(contentsOf: source)
     let alternatives = model.versions.filter {

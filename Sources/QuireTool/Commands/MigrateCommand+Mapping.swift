@@ -28,11 +28,23 @@ extension MigrateCommand {
     let clock = ContinuousClock()
     let start = clock.now
     try Tool.working(on: store) {
-      try writeBackup()
+      let manager = MigrationManager(sourceModel: source, destinationModel: version.model)
       let files = DiskFileSystem()
       let path = files.destination(of: store.path)
-      try MigrationManager(sourceModel: source, destinationModel: version.model).migrateStore(
-        from: path, to: path, loaded.mappingModel, uuid: nil, versionName: version.name, in: files)
+      try console.task("copying", .bytes) { task in
+        try undoingBackup(if: true) {
+          try writeBackup(task)
+          manager.progressHandler = { [unowned manager] share in
+            task.record(Int(share * 1_000), of: 1_000, "migrating")
+            if Interruption.code != nil {
+              manager.cancelMigrationWithError(CancellationError())
+            }
+          }
+          try manager.migrateStore(
+            from: path, to: path, loaded.mappingModel, uuid: nil, versionName: version.name,
+            in: files)
+        }
+      }
     }
     answer(console, version, loaded.mappingModel, clock.now - start)
     return .good
@@ -49,14 +61,17 @@ extension MigrateCommand {
         + "application migrate the store, with a MigrationManager and these policies registered")
   }
 
-  private func writeBackup() throws {
+  private func writeBackup(_ task: TaskProgress) throws {
     guard let backup else { return }
     var options = PageStoreOptions()
     options.createIfMissing = false
     options.isReadOnly = true
     let pages = try PageStore.open(store.path, options: options)
     defer { try? pages.close() }
-    try pages.backUp(replacing: backup.path)
+    try pages.backUp(replacing: backup.path) { done, total in
+      try task.reach(done, of: total)
+      return true
+    }
   }
 
   /// - Parameters:
@@ -76,7 +91,7 @@ extension MigrateCommand {
         grid.add(
           mapping.name, mapping.sourceEntityName ?? "-", mapping.destinationEntityName ?? "-")
       }
-      console.print(grid.text)
+      console.print(grid)
       let copy = backup.map { "; as it was in \($0.path)" } ?? ""
       console.print(
         duration.map { "migrated in \($0.milliText)\(copy)" }

@@ -94,7 +94,9 @@ struct MigrateCommand: Command {
       print(path, plan, console)
       console.output.flush()
     }
-    let (done, duration) = try Tool.working(on: store) { try migrate(to: model) }
+    let (done, duration) = try Tool.working(on: store) {
+      try undoingBackup(if: path.steps.count == 1) { try migrate(to: model, console) }
+    }
     answer(console, model, path, done, duration)
     return .good
   }
@@ -115,16 +117,39 @@ struct MigrateCommand: Command {
   }
 
   /// - Returns: what was done, and the time from the open call to the durable commit.
-  private func migrate(to model: VersionedModel) throws -> (MigrationPlan?, Duration) {
+  private func migrate(
+    to model: VersionedModel, _ console: Console
+  ) throws -> (MigrationPlan?, Duration) {
     let clock = ContinuousClock()
     let start = clock.now
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
     var options = options
     if let backup { options.migrationBackup = .copy(to: backup) }
-    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: options)
+    let opened = try console.task("migrating", .parts) { task in
+      options.migrationProgress = MigrationProgress { progress in
+        task.record(progress.completedUnitCount, of: progress.totalUnitCount, progress.phase)
+        if Interruption.code != nil { progress.cancel() }
+      }
+      return try coordinator.addPersistentStore(type: .quire, at: store, options: options)
+    }
     let duration = clock.now - start
     try coordinator.remove(opened)
     return (opened.migrationReport?.plan, duration)
+  }
+
+  /// Removes the backup when the process was asked to end and the store is as before: the migration
+  /// is to be called again with the same words.
+  ///
+  /// - Parameter isUnchanged: whether an error leaves the store as it was.
+  func undoingBackup<Result>(if isUnchanged: Bool, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      if isUnchanged, Interruption.code != nil, let backup {
+        try? FileManager.default.removeItem(at: backup)
+      }
+      throw error
+    }
   }
 
   /// Answers for a store that already has the version.

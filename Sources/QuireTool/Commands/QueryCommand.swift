@@ -21,8 +21,12 @@ struct QueryCommand: Command {
       KEYS are key paths with commas between them. Objects have a column with their ID, and one for
       each attribute and each relationship to one object. Groups have their keys, then count,
       sum(k), avg(k), min(k), max(k); --sort takes these names, and groups come by their values
-      without it. json is a JSON object on each line, csv has a line of names first. The store is
-      opened read-only, with its own model.
+      without it. json is a JSON object on each line, csv has a line of names first.
+
+      Objects are written as they are read: memory holds their order, eight bytes each, and with
+      --sort what they are sorted by, until they are. The widths of a table are those of its first
+      thousand rows, and at most that of the terminal. The store is opened read-only, with its own
+      model.
       """,
     examples: [
       .init(
@@ -51,11 +55,13 @@ struct QueryCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let format = format ?? (console.output.isTerminal ? .table : .json)
+    let format = format ?? (console.output.terminal != nil ? .table : .json)
     try Tool.reading(query.store) { context, model in
       if let grouping {
         let rows = try grouping.rows(of: query, in: context, model)
-        format.write(grouping.columns(of: rows), rows, to: console.output)
+        var writer = ResultWriter(grouping.columns(of: rows), as: format, to: console.output)
+        for row in rows where writer.isOpen { writer.write(row) }
+        writer.finish()
       } else {
         try writeObjects(of: context, model, format, to: console.output)
       }
@@ -63,12 +69,22 @@ struct QueryCommand: Command {
     return .good
   }
 
+  /// Objects are made, written and let go of a batch at a time.
   private func writeObjects(
     of context: ManagedObjectContext, _ model: ManagedObjectModel, _ format: ResultFormat,
     to output: TextOutput
   ) throws {
     let columns = ObjectColumns(of: try Tool.entity(named: query.entityName, of: model))
-    let objects = try context.fetch(query.request(in: model))
-    format.write(columns.columns, try objects.map(columns.cells), to: output)
+    var request = try query.request(in: model)
+    request.fetchBatchSize = 500
+    let objects = try context.fetchBatched(request)
+    var writer = ResultWriter(columns.columns, as: format, to: output)
+    for object in objects {
+      writer.write(try columns.cells(of: object))
+      // An object that cannot be read looks like one without values.
+      try context.throwKeptErrors()
+      guard writer.isOpen else { break }
+    }
+    writer.finish()
   }
 }

@@ -38,7 +38,7 @@ struct StatCommand: Command {
     if isJSON {
       console.print(json(anatomy, objects))
     } else {
-      console.print(text(anatomy, objects))
+      console.print(text(anatomy, objects, on: console.output.terminal))
     }
     for finding in anatomy.findings { console.complain("\(store.path): \(finding)") }
     for note in anatomy.notes { console.note(note) }
@@ -46,7 +46,9 @@ struct StatCommand: Command {
     return anatomy.isSound ? .good : .bad
   }
 
-  private func text(_ anatomy: StoreAnatomy, _ summary: StoreSummary?) -> String {
+  private func text(
+    _ anatomy: StoreAnatomy, _ summary: StoreSummary?, on terminal: Terminal?
+  ) -> String {
     var blocks: [String] = []
     var table = Table()
     table.add("store", store.path)
@@ -69,15 +71,17 @@ struct StatCommand: Command {
       table.add("objects", summary.objectCount.grouped)
       let counts = Table.counts(summary.entities.map { ($0.name, $0.objectCount) })
       blocks.append(counts.isEmpty ? table.text : "\(table.text)\n\(counts)")
-      if !summary.migrationHistory.isEmpty { blocks.append(text(summary.migrationHistory)) }
+      if !summary.migrationHistory.isEmpty {
+        blocks.append(text(summary.migrationHistory, on: terminal))
+      }
     } else {
       blocks.append(table.text)
     }
-    blocks.append(AnatomyReport(anatomy: anatomy).text)
+    blocks.append(AnatomyReport(anatomy: anatomy, terminal: terminal).text)
     return blocks.joined(separator: "\n\n")
   }
 
-  private func text(_ migrations: [MigrationRecord]) -> String {
+  private func text(_ migrations: [MigrationRecord], on terminal: Terminal?) -> String {
     var grid = Grid([
       ("migrated", .left), ("from", .left), ("to", .left), ("rows", .right), ("bytes", .right),
       ("time", .right),
@@ -88,7 +92,7 @@ struct StatCommand: Command {
         record.rewrittenObjectCount.grouped, record.writtenByteCount.grouped,
         record.duration.milliText)
     }
-    return grid.text
+    return grid.text(on: terminal)
   }
 
   private func json(_ history: PersistentHistorySummary) -> JSONValue {

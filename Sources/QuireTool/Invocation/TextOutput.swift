@@ -8,8 +8,8 @@ import Foundation
 package final class TextOutput {
   private static let blockByteCount = 1 << 16
 
-  /// Whether the output is a terminal.
-  let isTerminal: Bool
+  /// The terminal that the text is shown on; `nil` when it goes elsewhere.
+  let terminal: Terminal?
   private let deliver: ([UInt8]) -> Outcome
   private var pending: [UInt8] = []
   private(set) var isOpen = true
@@ -22,8 +22,8 @@ package final class TextOutput {
     case failed(String)
   }
 
-  package init(isTerminal: Bool = false, _ deliver: @escaping ([UInt8]) -> Outcome) {
-    self.isTerminal = isTerminal
+  package init(terminal: Terminal? = nil, _ deliver: @escaping ([UInt8]) -> Outcome) {
+    self.terminal = terminal
     self.deliver = deliver
   }
 
@@ -54,7 +54,9 @@ extension TextOutput {
   private convenience init(descriptor: Int32) {
     // Without this the signal ends the process, and what a command wanted to clean up stays.
     signal(SIGPIPE, SIG_IGN)
-    self.init(isTerminal: isatty(descriptor) != 0) { bytes in
+    let terminal = Terminal(
+      descriptor: descriptor, environment: ProcessInfo.processInfo.environment)
+    self.init(terminal: terminal) { bytes in
       bytes.withUnsafeBytes { buffer in
         var rest = buffer[...]
         while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress {

@@ -28,6 +28,7 @@ extension Tool {
     case let error as CocoaError:
       let path = error.filePath ?? error.url?.path
       return (path.map { "\($0): " } ?? "") + error.localizedDescription
+    case is CancellationError: return "interrupted; nothing was changed"
     default: return "\(error)"
     }
   }
@@ -36,6 +37,8 @@ extension Tool {
   static func working<Result>(on store: URL, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
+    } catch let error as CancellationError {
+      throw error
     } catch {
       let text = diagnosis(of: error)
       throw InputError(text.contains(store.path) ? text : "\(store.path): \(text)")

@@ -34,11 +34,11 @@ extension Duration {
 
 extension String {
   func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: Swift.max(0, width - count))
+    self + String(repeating: " ", count: Swift.max(0, width - columnCount))
   }
 
   func aligned(rightTo width: Int) -> String {
-    String(repeating: " ", count: Swift.max(0, width - count)) + self
+    String(repeating: " ", count: Swift.max(0, width - columnCount)) + self
   }
 }
 
@@ -50,14 +50,14 @@ struct Table {
 
   /// Values start in one column.
   var text: String {
-    let width = rows.map(\.label.count).max() ?? 0
+    let width = rows.map(\.label.columnCount).max() ?? 0
     return rows.map { "\($0.label.padded(to: width))  \($0.value)" }.joined(separator: "\n")
   }
 
   /// Counts by name, indented: names start in one column, digits end in one.
   static func counts(_ counts: [(name: String, count: Int)]) -> String {
     let texts = counts.map { ($0.name, $0.count.grouped) }
-    let (width, digits) = (texts.map(\.0.count).max() ?? 0, texts.map(\.1.count).max() ?? 0)
+    let (width, digits) = (texts.map(\.0.columnCount).max() ?? 0, texts.map(\.1.count).max() ?? 0)
     return texts.map { "  \($0.padded(to: width))  \($1.aligned(rightTo: digits))" }
       .joined(separator: "\n")
   }

@@ -34,7 +34,15 @@ public struct CoreDataImport {
   /// - Throws: ``CoreDataStoreError`` when the source cannot be read to its end, `PersistenceError`
   ///   when the store cannot be made, also when there is a file already. There is no file then that
   ///   was not there before.
-  public func write(to url: URL) throws -> ImportReport {
+  public func write(to url: URL) throws -> ImportReport { try write(to: url) { _, _ in } }
+
+  /// Writes all objects, and tells how far it is.
+  ///
+  /// - Parameter progress: called with the number of objects that are written, and of all, from
+  ///   time to time. What it throws ends the import, with no file left, and is thrown on.
+  package func write(
+    to url: URL, progress: (_ done: Int, _ total: Int) throws -> Void
+  ) throws -> ImportReport {
     var objects = contents.objects
     guard let uuid = UUID(uuidString: objects.report.storeUUID) else {
       throw CoreDataStoreError(
@@ -43,7 +51,11 @@ public struct CoreDataImport {
     }
     let builder = try StoreBuilder(
       creating: url, model: contents.model, versionName: versionName, uuid: uuid)
+    let total = contents.objectCount
+    var done = 0
     while let object = try objects.next() {
+      if done % 100 == 0 { try progress(done, total) }
+      done += 1
       let key = StoreBuilder.ObjectKey(object.entity.name, object.primaryKey)
       try builder.insert(
         key, version: UInt32(clamping: object.version), attributes: object.attributes,
@@ -58,6 +70,7 @@ public struct CoreDataImport {
         try builder.reserveKeys(upTo: key, forEntityNamed: entity.name)
       }
     }
+    try progress(done, total)
     try builder.finish()
     return objects.report
   }

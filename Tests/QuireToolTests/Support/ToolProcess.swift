@@ -12,10 +12,14 @@ final class ToolProcess {
   private let folder: TemporaryFolder
 
   /// Starts the program that the first word names, with the others as its arguments.
+  ///
+  /// - Parameter terminal: where output and errors go, in place of files.
   init(
     _ words: [String], in directory: String, environment: [String: String] = [:],
-    input: String? = nil
+    input: String? = nil, terminal: PseudoTerminal? = nil
   ) throws {
+    // A program that has ended reads nothing any more: that is an error, not the end of the tests.
+    signal(SIGPIPE, SIG_IGN)
     folder = try TemporaryFolder()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = words
@@ -30,13 +34,15 @@ final class ToolProcess {
         .write(to: URL(filePath: folder.path(name)))
     }
     process.standardInput = FileHandle(forReadingAtPath: folder.path("input"))
-    process.standardOutput = FileHandle(forWritingAtPath: folder.path("output"))
-    process.standardError = FileHandle(forWritingAtPath: folder.path("errors"))
+    process.standardOutput =
+      terminal?.end ?? FileHandle(forWritingAtPath: folder.path("output"))
+    process.standardError = terminal?.end ?? FileHandle(forWritingAtPath: folder.path("errors"))
     try process.run()
   }
 
-  var identifier: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
+
+  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// Waits for the end.
   ///

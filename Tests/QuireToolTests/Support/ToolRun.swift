@@ -9,12 +9,17 @@ struct ToolRun {
 
   init(_ arguments: String...) { self.init(arguments) }
 
-  /// - Parameter onTerminal: whether the output is a terminal.
+  /// - Parameter onTerminal: whether there is a terminal, of no known width and without colours.
   init(_ arguments: [String], onTerminal: Bool = false) {
+    self.init(arguments, on: onTerminal ? Terminal() : nil)
+  }
+
+  /// - Parameter terminal: that of the output and of the errors.
+  init(_ arguments: [String], on terminal: Terminal?) {
     let (output, errors) = (Memory(), Memory())
     code = Tool.run(
-      arguments: arguments, output: TextOutput(isTerminal: onTerminal, output.take),
-      errors: TextOutput(errors.take))
+      arguments: arguments, output: TextOutput(terminal: terminal, output.take),
+      errors: TextOutput(terminal: terminal, errors.take))
     self.output = output.text
     self.errors = errors.text
   }

@@ -1,0 +1,85 @@
+/// Writes the rows of a result one after the other, as they come.
+///
+/// A table waits for its first thousand rows, which decide how wide its columns are.
+struct ResultWriter {
+  private static let sampleCount = 1_000
+
+  private let columns: [ResultColumn]
+  private let format: ResultFormat
+  private let output: TextOutput
+  private var count = 0
+  /// The first rows of a table, as long as its columns have no width.
+  private var sample: Grid
+  private var layout: Grid.Layout?
+
+  init(_ columns: [ResultColumn], as format: ResultFormat, to output: TextOutput) {
+    self.columns = columns
+    self.format = format
+    self.output = output
+    sample = Grid(columns.map { ($0.name, $0.isNumber ? .right : .left) })
+    if format == .csv {
+      output.write(CSVText.record(columns.map { CSVText.field($0.name) }) + "\n")
+    }
+  }
+
+  /// Whether there is still a reader.
+  var isOpen: Bool { output.isOpen }
+
+  /// Writes a row with a value for each column.
+  mutating func write(_ row: [JSONValue]) {
+    count += 1
+    switch format {
+    case .table: writeTableRow(row.map(Self.cell))
+    case .json:
+      let members = zip(columns, row).map { (key: $0.name, value: $1) }
+      output.write(JSONValue.object(members).lineText + "\n")
+    case .csv: output.write(CSVText.record(row.map(Self.field)) + "\n")
+    }
+  }
+
+  /// Writes what is still to come after the last row.
+  mutating func finish() {
+    guard format == .table else { return }
+    if layout == nil, !sample.isEmpty { writeSample() }
+    output.write("(\(count.counting("row")))\n")
+  }
+
+  private mutating func writeTableRow(_ cells: [String]) {
+    if let layout {
+      output.write(layout.line(cells) + "\n")
+      return
+    }
+    sample.add(cells)
+    if count == Self.sampleCount { writeSample() }
+  }
+
+  private mutating func writeSample() {
+    output.write(sample.text(on: output.terminal) + "\n")
+    layout = sample.layout(on: output.terminal)
+    sample = Grid([])
+  }
+
+  // MARK: Values
+
+  private static func cell(_ value: JSONValue) -> String {
+    if case .null = value { return "nil" }
+    // A control character could move the cursor, or do worse.
+    return String(value.plainText.map { $0.hasControl ? " " : $0 })
+  }
+
+  private static func field(_ value: JSONValue) -> String {
+    if case .null = value { return "" }
+    return CSVText.field(value.plainText)
+  }
+}
+
+extension JSONValue {
+  /// A text as it is, anything else as JSON.
+  fileprivate var plainText: String { if case .string(let text) = self { text } else { lineText } }
+}
+
+extension Character {
+  fileprivate var hasControl: Bool {
+    unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
+}
