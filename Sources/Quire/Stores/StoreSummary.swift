@@ -37,6 +37,8 @@ public struct StoreSummary: Sendable {
   public let history: PersistentHistorySummary?
   /// Figures of the engine: pages, bytes, commits.
   public let statistics: StoreStatistics
+  /// The trees of the file and what is in them.
+  package let trees: [StoredTree]
 
   /// The number of all objects.
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
@@ -61,7 +63,8 @@ public struct StoreSummary: Sendable {
         },
         migrationHistory: schema.migrations,
         deferredMigration: try DeferredMigration(schema, snapshot),
-        history: try PersistentHistorySummary(snapshot), statistics: pages.statistics)
+        history: try PersistentHistorySummary(snapshot), statistics: pages.statistics,
+        trees: StoredTree.all(of: schema))
     }
   }
 
@@ -69,7 +72,7 @@ public struct StoreSummary: Sendable {
     identifier: UUID, objectFormat: Int, versionName: String?, modelChecksum: VersionHash,
     entities: [EntityCount], migrationHistory: [MigrationRecord],
     deferredMigration: DeferredMigration?, history: PersistentHistorySummary?,
-    statistics: StoreStatistics
+    statistics: StoreStatistics, trees: [StoredTree]
   ) {
     self.identifier = identifier
     self.objectFormat = objectFormat
@@ -80,5 +83,6 @@ public struct StoreSummary: Sendable {
     self.deferredMigration = deferredMigration
     self.history = history
     self.statistics = statistics
+    self.trees = trees
   }
 }
