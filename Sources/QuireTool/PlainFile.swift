@@ -1,0 +1,37 @@
+import Foundation
+
+/// A file that a command writes as a whole.
+enum PlainFile {
+  /// Writes a text under another name first, so that a file which is there is replaced or stays as
+  /// it is.
+  ///
+  /// - Parameter replaces: whether a file that is there may be replaced, by its first bytes.
+  static func write(
+    _ text: String, to path: String, replaces: (Data) -> Bool
+  ) throws {
+    let url = URL(filePath: path)
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
+      if isFolder.boolValue { throw InputError("there is a folder of this name: \(url.path)") }
+      // A pipe or a device is not to be replaced by a file.
+      let type =
+        try FileManager.default.attributesOfItem(
+          atPath: url.resolvingSymlinksInPath().path)[.type] as? FileAttributeType
+      guard type == .typeRegular else { throw InputError("it is no file: \(url.path)") }
+      guard replaces(try start(of: url)) else {
+        throw InputError("there is a file already, and it is kept: \(url.path)")
+      }
+    }
+    do {
+      try Data(text.utf8).write(to: url, options: .atomic)
+    } catch {
+      throw InputError("\(url.path) could not be written: \(Tool.diagnosis(of: error))")
+    }
+  }
+
+  private static func start(of url: URL) throws -> Data {
+    let file = try FileHandle(forReadingFrom: url)
+    defer { try? file.close() }
+    return try file.read(upToCount: 256) ?? Data()
+  }
+}
