@@ -40,7 +40,7 @@ package enum Tool {
       PortCommand.self, ImportCommand.self, MigrateCommand.self, BackupCommand.self,
       RestoreCommand.self, CompactCommand.self, StatCommand.self, CheckCommand.self,
       DumpCommand.self, QueryCommand.self, ExplainCommand.self, ExportCommand.self,
-      LoadCommand.self, FixturesCommand.self, CompletionCommand.self, SchemaCommand.self,
+      LoadCommand.self, FixturesCommand.self, CompletionCommand.self, SchemaCommand.self, ShowCommand.self,
     ]
   }
 
