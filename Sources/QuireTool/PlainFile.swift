@@ -22,11 +22,11 @@ enum PlainFile {
         throw InputError("there is a file already, and it is kept: \(url.path)")
       }
     }
-    do {
-      try Data(text.utf8).write(to: url, options: .atomic)
-    } catch {
-      throw InputError("\(url.path) could not be written: \(Tool.diagnosis(of: error))")
+    let folder = url.deletingLastPathComponent()
+    guard FileManager.default.fileExists(atPath: folder.path) else {
+      throw InputError("there is no folder \(folder.path) to write \(url.lastPathComponent) into")
     }
+    try Data(text.utf8).write(to: url, options: .atomic)
   }
 
   private static func start(of url: URL) throws -> Data {

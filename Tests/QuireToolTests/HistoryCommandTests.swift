@@ -39,6 +39,8 @@ import Testing
     let history = try #require(json["history"] as? [String: Int])
     #expect(history["transactions"] == 3 && history["changes"] == 3)
     #expect(ToolRun("stat", path).output.contains("3 transactions since "))
+    let page = try ShowCommandTests.Page(of: path, in: folder)
+    #expect((page.data["history"] as? [String: Any])?["transactions"] as? Int == 3)
 
     let dump = ToolRun("dump", path, "--history")
     #expect(dump.code == .good)

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireStorage
 import QuireTool
 import Testing
 
@@ -257,6 +258,23 @@ import Testing
     }
     let sizes = try #require(try page.entity("Artwork")["sizes"] as? [String: Int])
     #expect(sizes.values.allSatisfy { $0 > 0 } && sizes.count == 3)
+  }
+
+  @Test func `a cell of a large file stands for several pages`() throws {
+    let anatomy = try StoreAnatomy(of: Fixtures.store("Gallery 2.7"))
+    func cells(_ limit: Int) throws -> [String: Any] {
+      let text = try PageCells(anatomy, cellLimit: limit).json().lineText
+      let json = try JSONSerialization.jsonObject(with: Data(text.utf8))
+      return try #require(json as? [String: Any])
+    }
+    let (each, joined) = (try cells(51), try cells(10))
+    #expect(each["group"] as? Int == 1 && joined["group"] as? Int == 6)
+    #expect((each["kind"] as? [Int])?.count == 51 && (joined["kind"] as? [Int])?.count == 9)
+    func entries(_ cells: [String: Any]) -> Int? { (cells["entries"] as? [Int])?.reduce(0, +) }
+    #expect(entries(each) == entries(joined))
+    // Pages 42 to 47 are leaves of links.
+    let kinds = try #require(joined["kinds"] as? [String])
+    #expect(kinds[try #require((joined["kind"] as? [Int])?[7])] == "index leaf")
   }
 
   @Test func `migrations of the store are listed`() throws {

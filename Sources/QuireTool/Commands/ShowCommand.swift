@@ -50,10 +50,13 @@ struct ShowCommand: Command {
 
   /// Shows the page in the user's browser.
   private func open(_ console: Console) {
-    let programs = ["/usr/bin/xdg-open", "/usr/bin/open"]
+    let environment = ProcessInfo.processInfo.environment
+    let hasDisplay = environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
+    // Of macOS, and of other desktops, which say where to show a window.
+    let programs = hasDisplay ? ["/usr/bin/xdg-open", "/usr/bin/open"] : ["/usr/bin/open"]
     let program = programs.first { FileManager.default.isExecutableFile(atPath: $0) }
     guard let program else {
-      return console.note("there is no program to open a page with: open \(file.path) in a browser")
+      return console.note("there is no display or no program to show a page with")
     }
     let process = Process()
     process.executableURL = URL(filePath: program)

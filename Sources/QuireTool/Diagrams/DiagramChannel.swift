@@ -32,6 +32,7 @@ struct DiagramChannel {
     var placed: [Int] = []
     while !waiting.isEmpty {
       // One that enters where another leaves has to turn before it, or both would share a piece.
+      // In a circle of such lines two of them do.
       let next = waiting.firstIndex { wire in
         !waiting.contains { $0 != wire && Self.meet(wires[$0].left, wires[wire].right) }
       }

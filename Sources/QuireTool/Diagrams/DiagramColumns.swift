@@ -115,6 +115,8 @@ struct DiagramColumns {
     for height in heights { cost += 2 * max(0, height / mean - 1.25) }
     let width = widths.reduce(0, +)
     let ratio = width / highest / Self.aspect
-    return cost + 3 * max(0, max(ratio, 1 / ratio) - 1.2)
+    // The form of a small picture is of no importance.
+    let weight = min(3, 0.35 * Double(boxes.count))
+    return cost + weight * max(0, max(ratio, 1 / ratio) - 1.2)
   }
 }

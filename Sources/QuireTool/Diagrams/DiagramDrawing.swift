@@ -154,7 +154,8 @@ struct DiagramDrawing {
     parts.append("</g>")
     let drawing = parts.joined(separator: "\n")
     guard let address else { return drawing }
-    return "<a href=\"\(MarkupText.escaped(address(box.name)))\">\n\(drawing)\n</a>"
+    return "<a href=\"\(MarkupText.escaped(address(box.name)))\" aria-label=\"\(name)\">\n"
+      + "\(drawing)\n</a>"
   }
 
   // MARK: Lines

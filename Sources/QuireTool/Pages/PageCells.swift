@@ -2,10 +2,7 @@ import QuireStorage
 
 /// The pages of a store's file as cells of a map: a cell for each, in a large store one for several
 /// that follow each other.
-struct PageCells {
-  /// Cells that a browser draws without effort.
-  private static let cellLimit = 65_536
-
+package struct PageCells {
   /// In the order of the legend. The script colours them by their place.
   static let kinds = [
     "identity", "meta", "map", "record leaf", "record inner", "index leaf", "index inner",
@@ -24,16 +21,19 @@ struct PageCells {
 
   private let anatomy: StoreAnatomy
   private let treeNumbers: [String: Int]
+  private let cellLimit: Int
 
-  init(_ anatomy: StoreAnatomy) {
+  /// - Parameter cellLimit: the largest number of cells; a browser draws 65,536 without effort.
+  package init(_ anatomy: StoreAnatomy, cellLimit: Int = 65_536) {
     self.anatomy = anatomy
+    self.cellLimit = cellLimit
     treeNumbers = Dictionary(
       anatomy.trees.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// The cells as lists of equal length, and what is damaged by page.
-  func json() throws -> JSONValue {
-    let group = max(1, (anatomy.shownPageCount + Self.cellLimit - 1) / Self.cellLimit)
+  package func json() throws -> JSONValue {
+    let group = max(1, (anatomy.shownPageCount + cellLimit - 1) / cellLimit)
     var cells: [Cell] = []
     var defects: [(key: String, value: JSONValue)] = []
     var fromLog: [Int] = []

@@ -85,8 +85,9 @@ extension StorePage {
 
     /** The place of the attribute that names an object best; -1 for none. */
     function labelPlace(entity) {
-      const names = ["name", "title", "label", "displayname", "subject", "email"];
-      const texts = entity.attributes.filter(attribute => attribute.type === "string");
+      const names = ["name", "title", "label", "displayname", "subject", "email", "slug"];
+      const texts = entity.attributes.filter(attribute =>
+        attribute.type === "string" && !/url|path$/i.test(attribute.name));
       const lower = texts.map(attribute => attribute.name.toLowerCase());
       const exact = names.map(name => lower.indexOf(name)).find(place => place >= 0);
       const near = lower.findIndex(name => names.some(part => name.includes(part)));
