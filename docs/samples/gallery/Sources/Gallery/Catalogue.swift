@@ -54,10 +54,12 @@ public struct Catalogue {
 
   /// Adds a work, and its artist if the gallery has nothing of that name yet.
   @discardableResult
-  public func add(_ title: String, by name: String, cost: Double) throws -> Artwork {
+  public func add(
+    _ title: String, by name: String, price: Double, year: Int16? = nil
+  ) throws -> Artwork {
     try changing {
       let artwork = Artwork(context: context)
-      (artwork.title, artwork.cost) = (title, cost)
+      (artwork.title, artwork.price, artwork.year) = (title, price, year)
       artwork.artist = try artist(named: name)
       return artwork
     }

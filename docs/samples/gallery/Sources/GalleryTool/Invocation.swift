@@ -9,7 +9,7 @@ struct Usage: Error, CustomStringConvertible {
 
       gallery list                                     all works, by artist
       gallery find TEXT                                works with the text in title or artist
-      gallery add TITLE --artist NAME [--cost AMOUNT]
+      gallery add TITLE --artist NAME [--price AMOUNT] [--year YEAR]
       gallery delete TITLE
 
     --store FILE is the gallery's file, else gallery.quire in this folder.
@@ -23,7 +23,7 @@ struct Invocation {
   let operands: [String]
   private let options: [String: String]
 
-  private static let names: Set<String> = ["store", "artist", "cost"]
+  private static let names: Set<String> = ["store", "artist", "price", "year"]
 
   init(_ arguments: [String]) throws {
     var (words, options): ([String], [String: String]) = ([], [:])
@@ -35,7 +35,9 @@ struct Invocation {
       }
       let name = String(argument.dropFirst(2))
       guard Self.names.contains(name) else { throw Usage(mistake: "\(argument) is no option") }
-      guard let value = rest.popFirst() else { throw Usage(mistake: "\(argument) has no value") }
+      guard let value = rest.popFirst(), !value.hasPrefix("--") else {
+        throw Usage(mistake: "\(argument) has no value")
+      }
       options[name] = value
     }
     guard let command = words.first else { throw Usage(mistake: "there is no command") }
@@ -52,9 +54,9 @@ struct Invocation {
     return value
   }
 
-  func number(_ name: String) throws -> Double? {
+  func number<Number: LosslessStringConvertible>(_ name: String) throws -> Number? {
     try options[name].map { text in
-      guard let number = Double(text) else {
+      guard let number = Number(text) else {
         throw Usage(mistake: "--\(name) is a number, and “\(text)” is none")
       }
       return number

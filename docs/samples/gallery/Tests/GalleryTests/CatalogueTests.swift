@@ -7,9 +7,9 @@ import Testing
 
   init() throws {
     catalogue = try Catalogue(at: nil)
-    try catalogue.add("The Great Wave", by: "Katsushika Hokusai", cost: 1_600_000)
-    try catalogue.add("Fine Wind, Clear Morning", by: "Katsushika Hokusai", cost: 85_000)
-    try catalogue.add("The Swan", by: "Hilma af Klint", cost: 900_000)
+    try catalogue.add("The Great Wave", by: "Katsushika Hokusai", price: 1_600_000)
+    try catalogue.add("Fine Wind, Clear Morning", by: "Katsushika Hokusai", price: 85_000)
+    try catalogue.add("The Swan", by: "Hilma af Klint", price: 900_000)
   }
 
   @Test func `works are listed by artist and title`() throws {
@@ -36,8 +36,8 @@ import Testing
   }
 
   @Test func `what the model forbids is not saved`() throws {
-    #expect(throws: (any Error).self) { try catalogue.add("", by: "Nobody", cost: 1) }
-    #expect(throws: (any Error).self) { try catalogue.add("Debt", by: "Nobody", cost: -1) }
+    #expect(throws: (any Error).self) { try catalogue.add("", by: "Nobody", price: 1) }
+    #expect(throws: (any Error).self) { try catalogue.add("Debt", by: "Nobody", price: -1) }
     #expect(try catalogue.all().count == 3)
     #expect(throws: CatalogueError.noArtwork("Debt")) { try catalogue.artwork(titled: "Debt") }
   }

@@ -7,7 +7,7 @@ import Testing
 ///
 /// In `Fixtures` is a store of each release. It was recorded on the day the release was made:
 ///
-///     GALLERY_RELEASE=1.0 swift test --filter recorded
+///     GALLERY_RELEASE=1.1 swift test --filter recorded
 @Suite struct MigrationTests {
   private let fixtures = MigrationFixtures(
     in: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures"))
@@ -25,9 +25,12 @@ import Testing
     try fixtures.record(release, for: Artist.self, Artwork.self) { context in
       let hokusai = Artist(context: context)
       hokusai.name = "Katsushika Hokusai"
-      for (title, cost) in [("The Great Wave", 1_600_000.0), ("Fine Wind, Clear Morning", 85_000)] {
+      for (title, price, year) in [
+        ("The Great Wave", 1_600_000.0, 1831), ("Red Fuji", 85_000, 1830),
+      ] {
         let artwork = Artwork(context: context)
-        (artwork.title, artwork.cost, artwork.artist) = (title, cost, hokusai)
+        (artwork.title, artwork.price, artwork.artist) = (title, price, hokusai)
+        artwork.year = Int16(year)
       }
       let lost = Artwork(context: context)
       lost.title = "Untitled"
