@@ -14,7 +14,11 @@ let package = Package(
     .executableTarget(name: "GalleryTool", dependencies: ["Gallery"]),
     .testTarget(
       name: "GalleryTests",
-      dependencies: ["Gallery", .product(name: "QuireTesting", package: "Quire")],
+      dependencies: [
+        "Gallery",
+        .product(name: "Quire", package: "Quire"),
+        .product(name: "QuireTesting", package: "Quire"),
+      ],
       exclude: ["Fixtures"]),
   ],
   swiftLanguageModes: [.v6]

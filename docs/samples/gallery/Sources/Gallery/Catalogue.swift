@@ -14,7 +14,7 @@ public struct Catalogue {
   ///
   /// - Parameter url: `nil` for one in memory.
   public init(at url: URL?) throws {
-    container = try PersistentContainer(name: "Gallery", for: Artist.self, Artwork.self)
+    container = try PersistentContainer(name: "Gallery", for: Artist.self, Artwork.self, Sale.self)
     try container.loadPersistentStore(at: url)
     context = container.newBackgroundContext()
   }
@@ -37,6 +37,14 @@ public struct Catalogue {
       }.sorted(by: \.title))
   }
 
+  /// What is for sale, the dearest first.
+  public func unsold() throws -> [Artwork] {
+    try context.fetch(Artwork.where { $0.sale == nil }.sorted(by: \.price, ascending: false))
+  }
+
+  /// What all sales have brought in.
+  public func revenue() throws -> Decimal { try context.sum(\Sale.amount) }
+
   /// All artists, by name.
   public func artists() throws -> [Artist] { try context.fetch(Artist.sorted(by: \.name)) }
 
@@ -55,13 +63,32 @@ public struct Catalogue {
   /// Adds a work, and its artist if the gallery has nothing of that name yet.
   @discardableResult
   public func add(
-    _ title: String, by name: String, price: Double, year: Int16? = nil
+    _ title: String, by name: String, price: Decimal, year: Int16? = nil
   ) throws -> Artwork {
     try changing {
       let artwork = Artwork(context: context)
       (artwork.title, artwork.price, artwork.year) = (title, price, year)
       artwork.artist = try artist(named: name)
       return artwork
+    }
+  }
+
+  /// Notes that a work was sold.
+  ///
+  /// - Parameter amount: the work's price unless given.
+  /// - Throws: ``CatalogueError/alreadySold(_:to:)``.
+  @discardableResult
+  public func sell(
+    _ artwork: Artwork, to buyer: String, for amount: Decimal? = nil, on date: Date = Date()
+  ) throws -> Sale {
+    if let sale = artwork.sale {
+      throw CatalogueError.alreadySold(artwork.title, to: sale.buyer)
+    }
+    return try changing {
+      let sale = Sale(context: context)
+      (sale.artwork, sale.buyer, sale.date) = (artwork, buyer, date)
+      sale.amount = amount ?? artwork.price
+      return sale
     }
   }
 

@@ -8,8 +8,10 @@ struct Usage: Error, CustomStringConvertible {
     \(mistake)
 
       gallery list                                     all works, by artist
+      gallery unsold                                   what is for sale, the dearest first
       gallery find TEXT                                works with the text in title or artist
       gallery add TITLE --artist NAME [--price AMOUNT] [--year YEAR]
+      gallery sell TITLE --to BUYER [--price AMOUNT]
       gallery delete TITLE
 
     --store FILE is the gallery's file, else gallery.quire in this folder.
@@ -23,7 +25,7 @@ struct Invocation {
   let operands: [String]
   private let options: [String: String]
 
-  private static let names: Set<String> = ["store", "artist", "price", "year"]
+  private static let names: Set<String> = ["store", "artist", "price", "year", "to"]
 
   init(_ arguments: [String]) throws {
     var (words, options): ([String], [String: String]) = ([], [:])
@@ -55,11 +57,24 @@ struct Invocation {
   }
 
   func number<Number: LosslessStringConvertible>(_ name: String) throws -> Number? {
+    try value(name, Number.init)
+  }
+
+  /// Decimal, as prices are: 19.99 stays 19.99.
+  func amount(_ name: String) throws -> Decimal? {
+    try value(name) { text in
+      // `Decimal` reads what a text begins with, and passes over the rest.
+      text.allSatisfy { $0.isASCII && $0.isNumber || "-.".contains($0) }
+        ? Decimal(string: text) : nil
+    }
+  }
+
+  private func value<Value>(_ name: String, _ read: (String) -> Value?) throws -> Value? {
     try options[name].map { text in
-      guard let number = Number(text) else {
-        throw Usage(mistake: "--\(name) is a number, and “\(text)” is none")
+      guard let value = read(text) else {
+        throw Usage(mistake: "--\(name) is a number, and “\(text)” is none that fits")
       }
-      return number
+      return value
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Gallery
 import Testing
 
@@ -33,6 +34,20 @@ import Testing
     #expect(hokusai.artworks.count == 1)
     try catalogue.delete(try catalogue.artwork(titled: "Fine Wind, Clear Morning"))
     #expect(try catalogue.artists().map(\.name) == ["Hilma af Klint"])
+  }
+
+  @Test func `a work is sold once, and goes with its sale`() throws {
+    let wave = try catalogue.artwork(titled: "The Great Wave")
+    try catalogue.sell(wave, to: "A museum")
+    try catalogue.sell(
+      try catalogue.artwork(titled: "The Swan"), to: "A friend", for: Decimal(string: "19.99"))
+    #expect(try catalogue.unsold().map(\.title) == ["Fine Wind, Clear Morning"])
+    #expect(try catalogue.revenue() == Decimal(string: "1600019.99"))
+    #expect(throws: CatalogueError.alreadySold("The Great Wave", to: "A museum")) {
+      try catalogue.sell(wave, to: "Somebody else")
+    }
+    try catalogue.delete(wave)
+    #expect(try catalogue.revenue() == Decimal(string: "19.99"))
   }
 
   @Test func `what the model forbids is not saved`() throws {
