@@ -74,6 +74,7 @@ struct FixtureVersion {
   }
 
   private func nearestVersion(in model: VersionedModel) -> VersionedModel.Version? {
-    model.versions.min { distance(to: $0) < distance(to: $1) }
+    // Of several as near, the newest.
+    model.versions.reversed().min { distance(to: $0) < distance(to: $1) }
   }
 }

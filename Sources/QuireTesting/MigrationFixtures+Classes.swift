@@ -17,7 +17,7 @@ extension MigrationFixtures {
   /// - Returns: the fixture, which is a closed store without a log. The same classes and insertions
   ///   make the same file, byte for byte, if no default value is made anew for each object.
   /// - Throws: what ``record(_:named:uuid:replacing:classes:fill:)`` and
-  ///   ``ManagedObjectModel/init(for:)`` throw.
+  ///   `ManagedObjectModel.init(for:)` throw.
   @discardableResult
   public func record(
     _ name: String, for classes: ManagedObject.Type..., replacing: Bool = false,
@@ -49,7 +49,8 @@ extension MigrationFixtures {
       }
     }
     if !versions.contains(where: { $0.fits(model.currentVersion) }),
-      let nearest = versions.min(by: {
+      // Of several as near, the newest.
+      let nearest = versions.reversed().min(by: {
         $0.distance(to: model.currentVersion) < $1.distance(to: model.currentVersion)
       })
     {

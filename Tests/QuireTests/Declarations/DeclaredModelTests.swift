@@ -312,6 +312,19 @@ private final class Note: ManagedObject {
     }
   }
 
+  @Test func `of fixtures that are as near, the newest is compared with the classes`() throws {
+    try withTemporaryFolder { folder in
+      let fixtures = MigrationFixtures(in: folder)
+      for release in ["1.2", "1.10"] {
+        try fixtures.record(release, for: FormerNote.self) { FormerNote(context: $0).text = "A" }
+      }
+      let error = #expect(throws: MigrationFixtureError.self) {
+        try fixtures.requireFixture(for: Note.self)
+      }
+      #expect("\(error.map { "\($0)" } ?? "")".contains("From “1.10.quire” to the classes"))
+    }
+  }
+
   @Test func `a batch makes computed defaults for each object`() throws {
     let container = try PersistentContainer(name: "Notes", for: Note.self)
     try container.loadPersistentStore(at: nil)
