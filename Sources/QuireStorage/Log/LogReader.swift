@@ -57,6 +57,7 @@ final class LogReader {
   ///   - isDemanded: whether a meta page on disk demands the log, which then was there before.
   ///   - newPageByteLimit: the memory for pages that the log has and the file has no place for yet.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
+  ///   ``StorageError/unsupportedFormat(found:supported:)`` if a newer release wrote the log,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``,
   ///   ``StorageError/logCutShort(path:byteCount:atLeast:)``, or an error of the file.
   init(
@@ -80,6 +81,7 @@ final class LogReader {
     newPageLimit = newPageByteLimit / pageSize
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
     guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
+    try requireKnownVersion(window)
     if isDemanded { leastByteCount = try headerByteCount(window) }
     // A closed store needs no log. But a newer log shows that it was opened again.
     if meta.isClean {
@@ -121,6 +123,17 @@ final class LogReader {
       && epochs.contains(header.u64(at: Header.epoch))
       && header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
       && Int(header.u32(at: Header.pageSize)) == pageSize
+  }
+
+  /// In a log of another major version this release may take commits for none.
+  private func requireKnownVersion(_ window: LogWindow) throws(StorageError) {
+    typealias Header = LogFormat.Header
+    guard let header = try window.bytes(at: 0, count: Header.byteCount) else { return }
+    let found = FormatVersion(
+      major: UInt16(header.u16(at: Header.major)), minor: UInt16(header.u16(at: Header.minor)))
+    guard found.major == LogFormat.version.major else {
+      throw .unsupportedFormat(found: found, supported: LogFormat.version)
+    }
   }
 
   /// The length of the file in the header.

@@ -204,6 +204,14 @@ import Testing
         try schema.put([1, 0, 0, 0], for: Array("format".utf8))
       }
       #expect(early.contains { $0.contains("makes it format 5") }, "\(early)")
+      #expect {
+        try change { transaction in
+          let schema = try #require(try transaction.mutableIndexTree("schema"))
+          try schema.put([6, 0, 0, 0], for: Array("format".utf8))
+        }
+      } throws: { error in
+        "\(error)".contains("134080") && "\(error)".contains("format 6; this version reads up to 5")
+      }
     }
   }
 }
