@@ -87,6 +87,36 @@ import Testing
     #expect(ToolRun("load", folder.path("nowhere"), "--to", copy).code == .bad)
   }
 
+  /// A store from elsewhere had an entity called `../evil`: its objects were written beside the
+  /// folder, and one with the path of a file would have been written there.
+  @Test func `names of entities do not lead out of the folder of an export`() throws {
+    let folder = try TemporaryFolder()
+    let names = ["../evil", folder.path("absolute"), "..", ".hidden", "a/b", "a%2Fb", "Größe 1.5"]
+    let model = try ManagedObjectModel { for name in names { Entity(name) {} } }
+    let store = folder.path("odd.quire")
+    let container = PersistentContainer(name: "Odd", managedObjectModel: model)
+    try container.loadPersistentStore(at: URL(filePath: store))
+    try container.writeAndWait { context in
+      for name in names {
+        _ = try EntityDescription.insertNewObject(forEntityName: name, into: context)
+      }
+    }
+    try container.close()
+
+    try FileManager.default.createDirectory(
+      atPath: folder.path("deep"), withIntermediateDirectories: false)
+    let run = ToolRun("export", store, "--to", folder.path("deep/out"))
+    #expect(run.code == .good, "\(run.errors)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("deep")) == ["out"])
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path("deep/out"))
+    #expect(files.count == names.count && files.contains("%2E.%2Fevil.jsonl"))
+    #expect(files.contains("Größe 1.5.jsonl") && files.contains("a%252Fb.jsonl"))
+
+    let copy = folder.path("copy.quire")
+    #expect(ToolRun("load", folder.path("deep/out"), "--to", copy, "--model", store).code == .good)
+    #expect(try ToolRun("stat", copy, "--json").json()["objects"] as? Int == names.count)
+  }
+
   @Test func `objects are loaded into a store that is there`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 2.7")

@@ -64,7 +64,7 @@ struct ExportCommand: Command {
       var written: [URL] = []
       do {
         for entity in concrete {
-          let file = folder.appending(path: "\(entity.name).jsonl")
+          let file = folder.appending(path: "\(entity.fileName).jsonl")
           let done = counts.reduce(0) { $0 + $1.count }
           let count = try write(entity, of: context, to: file, &written) {
             try task.reach(done + $0, of: total)
