@@ -105,7 +105,7 @@ extension PersistenceError.Code {
   public static let validationRelationshipLacksMinimumCount = Self(rawValue: 1580)
   /// A to-many relationship has more destinations than the model allows.
   public static let validationRelationshipExceedsMaximumCount = Self(rawValue: 1590)
-  /// A deleted object has destinations in a relationship whose rule is ``DeleteRule/deny``.
+  /// A deleted object has destinations in a relationship whose rule is `DeleteRule.deny`.
   public static let validationRelationshipDeniedDelete = Self(rawValue: 1600)
   /// A number is above the model's largest, or beyond its type.
   public static let validationNumberTooLarge = Self(rawValue: 1610)

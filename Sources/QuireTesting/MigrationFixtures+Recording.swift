@@ -67,7 +67,7 @@ extension MigrationFixtures {
   ///   - replacing: whether a fixture of that name may be replaced.
   /// - Returns: the fixture. It has the UUID of the store it was copied from.
   /// - Throws: ``MigrationFixtureError`` when the store has another version, or is unsound, or when
-  ///   there is such a fixture and it may not be replaced; ``PersistenceError`` when the store
+  ///   there is such a fixture and it may not be replaced; `PersistenceError` when the store
   ///   cannot be opened, also because another process has it open; an error of the disk. Nothing is
   ///   written before the copy is whole and sound.
   @discardableResult

@@ -113,6 +113,25 @@ import Testing
     }
   }
 
+  /// What exists is imported, not what belongs to a system: Linux has two C libraries. A file that
+  /// leaves one out does not compile there, or does nothing there on purpose.
+  @Test func `each C library is imported where it is there`() throws {
+    let libraries: Set = ["Android", "Darwin", "Glibc", "Musl"]
+    let forOne = ["HeapRoom.swift": ["Glibc"] as Set]
+    for file in try Self.sources.get() {
+      var (imported, condition): (Set<String>, Substring) = ([], "")
+      for line in file.lines {
+        let code = line.drop { $0 == " " }
+        if code.hasPrefix("#") { condition = code }
+        guard let name = libraries.first(where: { code == "import \($0)" }) else { continue }
+        #expect(condition.hasSuffix("if canImport(\(name))"), "\(file.path): import \(name)")
+        imported.insert(name)
+      }
+      let wanted = forOne.first { file.path.hasSuffix("/\($0.key)") }?.value ?? libraries
+      #expect(imported.isEmpty || imported == wanted, "\(file.path) imports \(imported.sorted())")
+    }
+  }
+
   /// The order of `.house`: from each target or folder to its floor, the ground floor being 0.
   private func floors() throws -> [String: Int] {
     let text = try String(contentsOf: Self.root.appending(path: ".house"), encoding: .utf8)

@@ -49,7 +49,7 @@ public struct BatchResult: Sendable {
   }
 
   /// A notice for merging the request into contexts by
-  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. It has all objects that have
+  /// `ManagedObjectContext.mergeChanges(fromContextDidSave:)`. It has all objects that have
   /// changed, those at other ends of relationships included, and is empty unless
   /// ``BatchResultType/objectIDs`` were asked for.
   public func objectIDNotification() -> ObjectIDNotice { notice }

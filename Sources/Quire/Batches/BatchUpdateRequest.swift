@@ -49,7 +49,7 @@ public struct BatchUpdateRequest {
   /// The new values of properties, by name.
   ///
   /// An attribute takes the values of ``ManagedObject/setValue(_:forKey:)``, or a
-  /// ``FetchExpression`` that is evaluated for the object as it was before the request. A to-one
+  /// `FetchExpression` that is evaluated for the object as it was before the request. A to-one
   /// relationship takes a ``ManagedObjectID``, or an expression with an object as its value. `nil`
   /// leaves either without a value.
   public var propertiesToUpdate: [String: Any?]
@@ -104,7 +104,7 @@ extension ManagedObjectContext {
   ///   changes. O(*n*), in one pass, without a predicate and if only values of fixed width change
   ///   on which no index and no derived attribute depends. Eight bytes of memory for each object
   ///   that the predicate finds, sixteen for each run of adjacent keys, and the changed pages,
-  ///   which ``PageStoreOptions/transactionByteLimit`` limits.
+  ///   which `PageStoreOptions.transactionByteLimit` limits.
   @discardableResult
   public final func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)

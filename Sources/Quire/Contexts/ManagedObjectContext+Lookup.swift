@@ -18,9 +18,9 @@ extension ManagedObjectContext {
 
   /// The object with this ID, of a class.
   ///
-  /// - Throws: what ``existingObject(with:)`` throws, and
+  /// - Throws: what `existingObject(with:)` throws, and
   ///   ``PersistenceError/Code/unacceptableValue`` when the object is of another class.
-  /// - Complexity: that of ``existingObject(with:)``.
+  /// - Complexity: that of `existingObject(with:)`.
   public final func existingObject<Object: ManagedObject>(
     with objectID: ManagedObjectID, as type: Object.Type = Object.self
   ) throws -> Object {
@@ -34,7 +34,7 @@ extension ManagedObjectContext {
   }
 
   /// The object with this ID: a fault if it is not in memory yet. The store is not read, so a row
-  /// that does not exist is noticed when the object is first used; ``existingObject(with:)`` checks
+  /// that does not exist is noticed when the object is first used; `existingObject(with:)` checks
   /// at once.
   ///
   /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or temporary

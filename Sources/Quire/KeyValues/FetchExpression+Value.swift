@@ -64,7 +64,7 @@ extension Sequence {
   /// ```
   ///
   /// The result is the same as in a fetch. The predicate is prepared once, so that for many objects
-  /// this is much faster than ``FetchPredicate/evaluate(with:substitutionVariables:)`` for each.
+  /// this is much faster than `FetchPredicate.evaluate(with:substitutionVariables:)` for each.
   ///
   /// - Parameter bindings: the values of the predicate's variables.
   /// - Throws: what the value of an expression throws.

@@ -11,7 +11,7 @@
 /// store.
 ///
 /// A transformer is registered under the name that models have for it
-/// (``AttributeDescription/valueTransformerName``); see ``ValueTransformers``. Equal values should
+/// (`AttributeDescription.valueTransformerName`); see ``ValueTransformers``. Equal values should
 /// have equal bytes, as a save compares bytes.
 ///
 /// Foundation has a class of this name. Where both are imported, this is `Quire.ValueTransformer`.

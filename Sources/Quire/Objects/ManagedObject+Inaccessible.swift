@@ -6,7 +6,7 @@ extension ManagedObject {
   /// not been merged here, or its store was removed from the coordinator.
   ///
   /// That a row is gone is found out when the object is read; before that a fault looks like any
-  /// other (``ManagedObjectContext/existingObject(with:)`` asks the store). What was read before
+  /// other (`ManagedObjectContext.existingObject(with:)` asks the store). What was read before
   /// stays readable until the object is refreshed. When the context finds out that the row is gone,
   /// its next notice has the object among the deleted ones.
   public final var isInaccessible: Bool {

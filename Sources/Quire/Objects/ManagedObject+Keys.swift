@@ -13,7 +13,7 @@ extension PropertyReading {
   /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered
   /// one an array. A fetched property is the array that its request has found at its first use
   /// since the object was read or refreshed. `objectID` is the ID, and `entity` the
-  /// ``EntityDescription``, where no property has that name.
+  /// `EntityDescription`, where no property has that name.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
   ///   what reading the store throws.

@@ -37,7 +37,7 @@ struct AnnouncedChanges {
 extension PropertyReading {
   /// The value of a property, without calling an accessor of a subclass. A fault is read for it.
   ///
-  /// - Throws: what ``value(forKey:)`` throws.
+  /// - Throws: what `value(forKey:)` throws.
   public func primitiveValue(forKey key: String) throws -> Any? { try keyedValue(key) }
 
   /// Sets a property and does nothing else: the other side of a relationship stays as it is, the
@@ -45,11 +45,11 @@ extension PropertyReading {
   ///
   /// The value is saved with the object's other changes, if there are any; without any it is lost
   /// when the program releases the object. In a one-to-many the to-one side decides what is saved.
-  /// Between calls of ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)`` it is a change
+  /// Between calls of `willChangeValue(forKey:)` and `didChangeValue(forKey:)` it is a change
   /// like any other, except that the other side stays as it is.
   ///
   /// A relationship whose two sides a store keeps (a one-to-one, a many-to-many, an ordered one) is
-  /// changed as by ``setValue(_:forKey:)``: one side alone would make a store that contradicts
+  /// changed as by `setValue(_:forKey:)`: one side alone would make a store that contradicts
   /// itself.
   ///
   /// In the objects of a migration, which may be written at any time, it is a change to save.

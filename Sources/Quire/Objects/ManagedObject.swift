@@ -191,7 +191,7 @@ nonisolated open class ManagedObject {
   ///
   /// It names the entity of the class: a subclass inherits what is said here of its parent, and
   /// that holds for the parent alone. Counts where a model is made of classes
-  /// (``QuireModel/ManagedObjectModel/init(for:)``), and nowhere else.
+  /// (`ManagedObjectModel.init(for:)`), and nowhere else.
   open class var entityDeclaration: Entity? { nil }
 
   /// The object for people who look for a mistake: see ``fullDescription``, which it is unless a

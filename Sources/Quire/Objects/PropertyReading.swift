@@ -20,7 +20,7 @@ extension PropertyReading {
   /// let count = try artist.value(of: \.artworks.count)
   /// ```
   ///
-  /// - Throws: ``StorageError/damaged(page:reason:)`` and other errors of the engine;
+  /// - Throws: `StorageError.damaged(page:reason:)` and other errors of the engine;
   ///   ``PersistenceError`` when the property is declared as something else than the model's. The
   ///   context does not keep what is thrown here.
   /// - Complexity: that of reading the properties.

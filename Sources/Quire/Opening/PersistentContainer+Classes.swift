@@ -11,10 +11,10 @@ extension PersistentContainer {
   ///
   /// - Parameters:
   ///   - name: also that of the file in ``defaultDirectoryURL()``.
-  ///   - classes: as for ``QuireModel/ManagedObjectModel/init(for:)``.
+  ///   - classes: as for `ManagedObjectModel.init(for:)`.
   ///   - transformers: what turns values of transformable attributes into bytes and back, for those
   ///     that name a transformer.
-  /// - Throws: what ``QuireModel/ManagedObjectModel/init(for:)`` throws.
+  /// - Throws: what `ManagedObjectModel.init(for:)` throws.
   public convenience init(
     name: String, for classes: ManagedObject.Type..., transformers: ValueTransformers = [:]
   ) throws {
@@ -35,9 +35,9 @@ extension PersistentStoreCoordinator {
   /// A coordinator for the model that classes declare.
   ///
   /// - Parameters:
-  ///   - classes: as for ``QuireModel/ManagedObjectModel/init(for:)``.
+  ///   - classes: as for `ManagedObjectModel.init(for:)`.
   ///   - transformers: what makes bytes of the values of transformable attributes.
-  /// - Throws: what ``QuireModel/ManagedObjectModel/init(for:)`` throws.
+  /// - Throws: what `ManagedObjectModel.init(for:)` throws.
   public convenience init(
     for classes: ManagedObject.Type..., transformers: ValueTransformers = [:]
   ) throws {

@@ -42,7 +42,7 @@ extension ManagedObjectModel {
 
 extension FetchRequest {
   /// A request made of a template; see
-  /// ``ManagedObjectModel/fetchRequestFromTemplate(withName:substitutionVariables:resultClass:)``.
+  /// `ManagedObjectModel.fetchRequestFromTemplate(withName:substitutionVariables:resultClass:)`.
   public init(
     _ template: FetchRequestTemplate,
     substitutionVariables variables: [String: (any PredicateConvertible)?] = [:]

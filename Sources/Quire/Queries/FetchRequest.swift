@@ -66,7 +66,7 @@ public struct FetchRequest<Result: ManagedObject> {
   /// objects of a step at once; other stores follow links as fast without it.
   public var relationshipKeyPathsForPrefetching: [String] = []
 
-  /// The form of the result of ``ManagedObjectContext/execute(_:)``; other methods ignore it.
+  /// The form of the result of `ManagedObjectContext.execute(_:)`; other methods ignore it.
   public var resultType = FetchRequestResultType.managedObjects
 
   /// The values that ``ManagedObjectContext/dictionaries(for:)`` returns for each object or group.

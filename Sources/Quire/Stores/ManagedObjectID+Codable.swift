@@ -64,7 +64,7 @@ extension ManagedObjectID {
   /// ID.
   ///
   /// An ID has the UUID of a store. If several coordinators have such a store open, it is the one
-  /// that was added first; ``PersistentStoreCoordinator/persistentStore(for:)`` looks in a single
+  /// that was added first; `PersistentStoreCoordinator.persistentStore(for:)` looks in a single
   /// one.
   public var persistentStore: PersistentStore? {
     store.flatMap { AddedStores.first(with: $0) }

@@ -10,7 +10,7 @@ public protocol PredicateSubject {
   /// The identity that `SELF` denotes in the predicate.
   var identity: OpaqueIdentity { get }
 
-  /// The value of the expression with this number in ``PredicateEvaluator/expressions``.
+  /// The value of the expression with this number in `PredicateEvaluator.expressions`.
   ///
   /// Called only by evaluators that leave expressions to their subjects.
   func value(ofExpression index: Int) throws -> PredicateValue?

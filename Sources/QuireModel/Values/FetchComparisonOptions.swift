@@ -13,7 +13,7 @@ public struct FetchComparisonOptions: OptionSet, Hashable, Sendable {
   /// `[n]`: the strings are promised to be normalised. Accepted so that formats port; it changes
   /// nothing, because strings are always compared by canonical equivalence.
   public static let normalized = FetchComparisonOptions(rawValue: 4)
-  /// `[l]`: orders texts as in a list for reading, by ``NaturalOrder``: `file2` before `file10`,
+  /// `[l]`: orders texts as in a list for reading, by `NaturalOrder`: `file2` before `file10`,
   /// `ä` beside `a`. It does not change which texts are equal. There is no locale: the order is the
   /// same everywhere.
   public static let natural = FetchComparisonOptions(rawValue: 8)

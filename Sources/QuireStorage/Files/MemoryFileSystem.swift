@@ -2,7 +2,7 @@ import Synchronization
 
 /// Files in memory: every promise of a file system but that of surviving the process.
 ///
-/// For tests that want files without a disk; a store without any file is ``PageStore/inMemory``.
+/// For tests that want files without a disk; a store without any file is `PageStore.inMemory`.
 public final class MemoryFileSystem: FileSystem {
   // Apart from every device number of a real system, so that stores of the two never meet.
   private static let nextVolume = Atomic<UInt64>(1 << 63)

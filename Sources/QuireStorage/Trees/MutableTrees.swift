@@ -145,7 +145,7 @@ public struct MutableIndexTree {
   // The reading side, so that it need not be spelled out.
   /// The number of entries, with this transaction's changes. O(1), exact.
   public var count: Int { reading.count }
-  /// The value of `key`, or `nil`; see ``IndexTree/value(for:)``.
+  /// The value of `key`, or `nil`; see `IndexTree.value(for:)`.
   public func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> StoredValue? {
     try reading.value(for: key)
   }
@@ -154,7 +154,7 @@ public struct MutableIndexTree {
     try reading.value(for: key)
   }
   /// What `body` makes of the value of `key`, or `nil` when there is none; see
-  /// ``IndexTree/withValue(for:_:)``.
+  /// `IndexTree.withValue(for:_:)`.
   public func withValue<R>(
     for key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {

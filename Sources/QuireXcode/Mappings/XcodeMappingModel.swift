@@ -20,7 +20,7 @@ import QuireModel
 /// ## Policies
 ///
 /// A document names the classes of its policies. They are looked up among those that are given
-/// here, by ``EntityMigrationPolicy/policyName``, with or without the module in the document. A
+/// here, by `EntityMigrationPolicy.policyName`, with or without the module in the document. A
 /// missing one is an error only when the mapping is carried out, so that a document can be
 /// inspected without the application's classes.
 ///

@@ -36,7 +36,7 @@ extension ManagedObjectContext {
 }
 
 extension PersistentStoreCoordinator {
-  /// Executes a history request; see ``ManagedObjectContext/execute(_:)``. No context is needed.
+  /// Executes a history request; see `ManagedObjectContext.execute(_:)`. No context is needed.
   public func execute(
     _ request: PersistentHistoryChangeRequest
   ) throws -> PersistentHistoryResult {

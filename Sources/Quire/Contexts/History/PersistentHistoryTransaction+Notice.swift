@@ -1,6 +1,6 @@
 extension PersistentHistoryTransaction {
   /// The transaction as a notice that a context can merge, by
-  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. Empty where the transaction was
+  /// `ManagedObjectContext.mergeChanges(fromContextDidSave:)`. Empty where the transaction was
   /// fetched without its ``changes``.
   public func objectIDNotification() -> ObjectIDNotice {
     var notice = ObjectIDNotice(.didSaveObjectIDs, contextName: contextName, author: author)

@@ -1,7 +1,7 @@
 import QuireStorage
 
 /// A message about what happened in a context, as IDs and names of properties. It may be sent to
-/// any isolation, and merged there by ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``.
+/// any isolation, and merged there by `ManagedObjectContext.mergeChanges(fromContextDidSave:)`.
 public struct ObjectIDNotice: Sendable {
   /// What has happened.
   public let kind: ContextNotice.Kind

@@ -7,17 +7,17 @@ import QuireModel
 public struct ManagedObjectModelReference: Sendable {
   /// The model itself.
   public let resolvedModel: ManagedObjectModel
-  /// ``ManagedObjectModel/versionChecksum`` as a string of 64 hexadecimal digits.
+  /// `ManagedObjectModel.versionChecksum` as a string of 64 hexadecimal digits.
   public let versionChecksum: String
 
-  /// - Parameter versionChecksum: what ``ManagedObjectModel/versionChecksum`` was when the version
+  /// - Parameter versionChecksum: what `ManagedObjectModel.versionChecksum` was when the version
   ///   was shipped, as 64 hexadecimal digits. A staged migration compares it with the model's.
   public init(model: ManagedObjectModel, versionChecksum: String) {
     resolvedModel = model
     self.versionChecksum = versionChecksum
   }
 
-  /// - Parameter versionChecksum: what ``ManagedObjectModel/versionChecksum`` was when the version
+  /// - Parameter versionChecksum: what `ManagedObjectModel.versionChecksum` was when the version
   ///   was shipped.
   public init(model: ManagedObjectModel, versionChecksum: VersionHash) {
     self.init(model: model, versionChecksum: versionChecksum.description)

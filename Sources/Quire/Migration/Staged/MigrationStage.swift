@@ -15,16 +15,16 @@ public protocol MigrationStage: AnyObject, Sendable {
 /// coordinator does not have is skipped; a store of that version can be migrated, as it contains
 /// its model.
 public final class LightweightMigrationStage: MigrationStage {
-  /// ``ManagedObjectModel/versionChecksum`` of each version as a string, in the order of their
+  /// `ManagedObjectModel.versionChecksum` of each version as a string, in the order of their
   /// history.
   public let versionChecksums: [String]
   private let text = Mutex<String?>(nil)
 
-  /// - Parameter versionChecksums: ``ManagedObjectModel/versionChecksum`` of each version, as 64
+  /// - Parameter versionChecksums: `ManagedObjectModel.versionChecksum` of each version, as 64
   ///   hexadecimal digits, in the order of the versions' history.
   public init(_ versionChecksums: [String]) { self.versionChecksums = versionChecksums }
 
-  /// - Parameter versionChecksums: ``ManagedObjectModel/versionChecksum`` of each version, in the
+  /// - Parameter versionChecksums: `ManagedObjectModel.versionChecksum` of each version, in the
   ///   order of the versions' history.
   public convenience init(_ versionChecksums: [VersionHash]) {
     self.init(versionChecksums.map(\.description))

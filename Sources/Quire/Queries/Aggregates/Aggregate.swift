@@ -16,7 +16,7 @@ import QuireModel
 /// ```
 ///
 /// A property is given as a key path of the class, also behind to-one relationships; the class must
-/// then be written out: `.maximum(\Artwork.artist?.born)`. Anything else is given as a ``Key``,
+/// then be written out: `.maximum(\Artwork.artist?.born)`. Anything else is given as a `Key`,
 /// with the type of the result. Behind a to-many relationship (`Key("tags.word")`) the values of
 /// all its objects count.
 ///

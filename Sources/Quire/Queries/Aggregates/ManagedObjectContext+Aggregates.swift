@@ -50,7 +50,7 @@ extension ManagedObjectContext {
 
   /// The largest of a property's values; `nil` if there are none.
   ///
-  /// - Complexity: that of ``minimum(_:where:)``.
+  /// - Complexity: that of `minimum(_:where:)`.
   public final func maximum<Object: ManagedObject, Property: AggregateValue>(
     _ property: KeyPath<Object, Property>, where predicate: FetchPredicate? = nil
   ) throws -> Property.Present? {

@@ -99,11 +99,11 @@ extension QueryPath where Value: AggregateValue, Value.Present == String {
   public func contains(_ text: String, _ options: FetchComparisonOptions = []) -> FetchPredicate {
     key.contains(text, options)
   }
-  /// - Parameter pattern: see ``QuireModel/FetchPredicate/Operator/like``.
+  /// - Parameter pattern: see `FetchPredicate.Operator.like`.
   public func like(_ pattern: String, _ options: FetchComparisonOptions = []) -> FetchPredicate {
     key.like(pattern, options)
   }
-  /// - Parameter pattern: see ``QuireModel/FetchPredicate/Operator/matches``.
+  /// - Parameter pattern: see `FetchPredicate.Operator.matches`.
   public func matches(_ pattern: String, _ options: FetchComparisonOptions = []) -> FetchPredicate {
     key.matches(pattern, options)
   }

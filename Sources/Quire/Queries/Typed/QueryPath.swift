@@ -15,7 +15,7 @@ import QuireModel
 /// ```
 ///
 /// The parameter of the closure stands for the object. Properties are reached by their names, also
-/// through relationships to one object, optional or not; comparisons make a ``FetchPredicate``,
+/// through relationships to one object, optional or not; comparisons make a `FetchPredicate`,
 /// which means what its format means (`docs/predicates.md`). In particular an absent value is a
 /// value: `!=` is true of it, and `<` is not.
 ///

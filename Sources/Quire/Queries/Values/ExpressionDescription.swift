@@ -19,7 +19,7 @@ public struct ExpressionDescription: Hashable, Sendable {
     self.expression = expression
   }
 
-  /// - Parameter format: see ``QuireModel/FetchExpression/init(format:_:)``.
+  /// - Parameter format: see `FetchExpression.init(format:_:)`.
   public init(_ name: String, format: String, _ arguments: (any PredicateConvertible)?...)
     throws(PredicateFormatError)
   {
@@ -36,7 +36,7 @@ extension ExpressionDescription: ExpressibleByStringLiteral {
   public init(stringLiteral key: String) { self.init(key) }
 }
 
-/// The form of the result of ``ManagedObjectContext/execute(_:)-fetch``.
+/// The form of the result of `ManagedObjectContext.execute(_:)`.
 ///
 /// The raw values are Core Data's, which models store.
 public enum FetchRequestResultType: Int, Sendable, CaseIterable {

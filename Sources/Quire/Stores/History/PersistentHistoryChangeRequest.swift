@@ -24,7 +24,7 @@ public enum PersistentHistoryResultType: Int, Sendable {
 }
 
 /// A request for the history of stores, or for deleting history that is no longer needed; executed
-/// by ``ManagedObjectContext/execute(_:)``.
+/// by `ManagedObjectContext.execute(_:)`.
 ///
 /// ```swift
 /// let request = PersistentHistoryChangeRequest.fetchHistory(after: lastToken)
@@ -69,7 +69,7 @@ public struct PersistentHistoryChangeRequest: Sendable {
 
   let action: Action
   let line: Line
-  /// The form of the result of ``ManagedObjectContext/execute(_:)``; by default transactions with
+  /// The form of the result of `ManagedObjectContext.execute(_:)`; by default transactions with
   /// their changes, and the status for a deletion.
   public var resultType: PersistentHistoryResultType
   /// A filter and an order for what the request finds. Ignored by a deletion.

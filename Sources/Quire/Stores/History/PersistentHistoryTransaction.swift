@@ -84,7 +84,7 @@ public struct PersistentHistoryChange: Sendable {
   }
 
   /// The last values of a deleted object, by name, of the attributes with
-  /// ``AttributeDescription/preservesValueInHistoryOnDeletion``; `nil` if there are none.
+  /// `AttributeDescription.preservesValueInHistoryOnDeletion`; `nil` if there are none.
   public var tombstone: [String: Any]? { preservedValues?.mapValues(\.plainValue) }
 
   /// The transaction, without its changes; `nil` if only changes were requested.

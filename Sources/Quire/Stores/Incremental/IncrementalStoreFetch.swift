@@ -5,7 +5,7 @@ public struct IncrementalStoreFetch: Sendable {
   /// The concrete entities of the requested rows.
   public let entityNames: [String]
   /// The condition on rows; `nil` for all. Objects in it are ``ManagedObjectID``s as
-  /// ``OpaqueIdentity``.
+  /// `OpaqueIdentity`.
   public let predicate: FetchPredicate?
   /// The order that rows should come in; a store that does not order says so in
   /// ``IncrementalStoreAnswer/handled``.
@@ -21,7 +21,7 @@ public struct IncrementalStoreAnswer: Sendable {
     public var rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The answer has only rows that satisfy the predicate, with the meaning of ``FetchPredicate``.
+    /// The answer has only rows that satisfy the predicate, with the meaning of `FetchPredicate`.
     public static let predicate = Parts(rawValue: 1)
     /// Rows come in the order of the sort descriptors.
     public static let order = Parts(rawValue: 2)

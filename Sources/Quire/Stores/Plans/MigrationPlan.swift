@@ -133,7 +133,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let entityName: String
     /// The attribute in the new model; for an element of a composite, its path.
     public let propertyName: String
-    /// The types, named as in ``QuireModel/AttributeType``: `integer16`.
+    /// The types, named as in `AttributeType`: `integer16`.
     public let sourceType: String
     /// The type in the new model.
     public let destinationType: String
