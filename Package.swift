@@ -11,7 +11,8 @@ let package = Package(
   name: "Quire",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "Quire", targets: ["Quire"]),
+    // Quire exports the model's module: both are its interface.
+    .library(name: "Quire", targets: ["Quire", "QuireModel"]),
     .library(name: "QuireCoreData", targets: ["QuireCoreData"]),
     .library(name: "QuireFoundation", targets: ["QuireFoundation"]),
     .library(name: "QuireStorage", targets: ["QuireStorage"]),
