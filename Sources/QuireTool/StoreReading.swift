@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireStorage
 
 extension Tool {
   /// Runs `body` with a context of a store, and the store's own model, with which it is opened
@@ -8,19 +9,101 @@ extension Tool {
   static func reading<Result>(
     _ store: URL, _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Result
   ) throws -> Result {
-    try working(on: store) {
-      let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
-      let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-      let opened = try coordinator.addPersistentStore(
-        type: .quire, at: store, options: [ReadOnlyPersistentStoreOption: true])
-      defer { try? coordinator.remove(opened) }
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
-      return try body(context, model)
+    try working(on: store) { try opening(store, body) }
+  }
+
+  private static func opening<Result>(
+    _ store: URL, _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Result
+  ) throws -> Result {
+    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let opened = try coordinator.addPersistentStore(
+      type: .quire, at: store, options: [ReadOnlyPersistentStoreOption: true])
+    defer { try? coordinator.remove(opened) }
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    let result = try body(context, model)
+    // An object that cannot be read looks like one without values.
+    try context.throwKeptErrors()
+    return result
+  }
+
+  /// The same, and of a damaged store with everything that can still be read of it: that is put
+  /// together in a temporary store, and what is missing is told.
+  ///
+  /// - Parameters:
+  ///   - readsAll: whether `body` writes results before it has read everything. Then pages are
+  ///     verified first, as results cannot be taken back.
+  /// - Returns: the code to end with: bad if anything is missing.
+  static func readingPastDamage(
+    _ store: URL, _ console: Console, readsAll: Bool = false,
+    _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Void
+  ) throws -> ExitCode {
+    do {
+      if readsAll { try verify(store) }
+      try opening(store, body)
+      return .good
+    } catch  where isDamage(error) && console.output.isUntouched {
+      return try working(on: store) {
+        try salvaging(store, error) { copy, report in
+          console.complain("\(store.path): \(diagnosis(of: error))")
+          try opening(copy, body)
+          console.output.flush()
+          for line in SalvageText(report).missing { console.note(line) }
+          console.note("quire doctor says what to do")
+          return .bad
+        }
+      }
+    } catch {
+      return try working(on: store) { throw error }
     }
   }
 
-  /// The entity of this name; for a wrong name, throws an error with the nearest ones, or all.
+  private static func verify(_ store: URL) throws {
+    var options = PageStoreOptions()
+    options.isReadOnly = true
+    let pages = try PageStore.open(store.path, options: options)
+    defer { try? pages.close() }
+    if let finding = try pages.check().findings.first {
+      throw StorageError.damaged(page: finding.page ?? PageID(rawValue: 0), reason: finding.message)
+    }
+  }
+
+  /// Runs `body` with a temporary store of what can be read of a damaged one.
+  ///
+  /// - Parameter damage: is thrown if nothing can be read at all.
+  static func salvaging<Result>(
+    _ store: URL, _ damage: any Error, _ body: (URL, SalvageReport) throws -> Result
+  ) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "quire-salvage-\(UUID().uuidString)", directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let copy = folder.appending(path: store.lastPathComponent)
+    let report: SalvageReport
+    do {
+      report = try StoreSalvage(of: store).write(to: copy)
+    } catch {
+      throw damage
+    }
+    return try body(copy, report)
+  }
+
+  /// Whether an error says that a store's file is damaged or incomplete.
+  static func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StorageError:
+      switch error {
+      case .damaged, .logMissing, .imagesMissing, .logDamaged, .logCutShort: true
+      default: false
+      }
+    case let error as PersistenceError:
+      error.underlying.map { isDamage($0) } ?? error.detailedErrors.contains { isDamage($0) }
+    default: false
+    }
+  }
+
+  /// The entity of this name; for a wrong name, throws an error that lists the existing ones.
   static func entity(
     named name: String, of model: ManagedObjectModel
   ) throws -> EntityDescription {

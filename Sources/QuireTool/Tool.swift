@@ -36,11 +36,12 @@ package enum Tool {
   /// In the order of the overview.
   static var commands: [any Command.Type] {
     [
-      DemoCommand.self, ModelsCommand.self, DiffCommand.self, GenerateCommand.self,
-      PortCommand.self, ImportCommand.self, MigrateCommand.self, BackupCommand.self,
-      RestoreCommand.self, CompactCommand.self, StatCommand.self, CheckCommand.self,
+      DemoCommand.self, ModelsCommand.self, DiffCommand.self, SchemaCommand.self,
+      GenerateCommand.self, PortCommand.self, ImportCommand.self, MigrateCommand.self,
+      BackupCommand.self, RestoreCommand.self, CompactCommand.self, StatCommand.self,
+      CheckCommand.self, DoctorCommand.self, SalvageCommand.self, ShowCommand.self,
       DumpCommand.self, QueryCommand.self, ExplainCommand.self, ExportCommand.self,
-      LoadCommand.self, FixturesCommand.self, CompletionCommand.self, SchemaCommand.self, ShowCommand.self,
+      LoadCommand.self, FixturesCommand.self, CompletionCommand.self,
     ]
   }
 

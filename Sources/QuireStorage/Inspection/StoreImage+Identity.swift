@@ -31,6 +31,23 @@ extension StoreImage {
     throw .damaged(page: .identity, reason: "\(reason); and page 3 does not tell the page size")
   }
 
+  /// Whether a meta page is whole, and of this identity.
+  static func hasMeta(of page: IdentityPage, in file: any File) throws(StorageError) -> Bool {
+    for id in [PageID.metaA, .metaB] {
+      let memory = PageMemory(byteCount: page.pageSize)
+      memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: page.pageSize)
+      defer { withExtendedLifetime(memory) {} }
+      _ = try memory.withBytes { bytes throws(StorageError) in
+        try file.read(at: Int(id.rawValue) * page.pageSize, into: bytes)
+      }
+      let checksum = Checksum(page.identity)
+      if MetaPage(Page(memory.base), at: id, checksum, pageSize: page.pageSize) != nil {
+        return true
+      }
+    }
+    return false
+  }
+
   /// The identity in the header of the store's log; `nil` if there is none.
   private static func logIdentity(_ path: String, _ fileSystem: any FileSystem) -> StoreIdentity? {
     let header = PageMemory(byteCount: LogFormat.Header.byteCount)

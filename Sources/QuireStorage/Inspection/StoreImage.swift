@@ -46,9 +46,16 @@ final class StoreImage {
     let page: IdentityPage
     var isIdentityKnown = true
     do throws(StorageError) {
-      page = try IdentityPage(
+      let whole = try IdentityPage(
         from: UnsafeRawBufferPointer(rebasing: head.bytes[..<headByteCount]), path: path,
         isReadOnly: true)
+      if salvages, try !StoreImage.hasMeta(of: whole, in: file) {
+        // The page may be whole and be another store's.
+        (page, isIdentityKnown) = try StoreImage.identity(
+          whole, of: file, path: path, "neither meta page belongs to it", fileSystem)
+      } else {
+        page = whole
+      }
     } catch .damaged(_, let reason) {
       // With a page size that can be one, the rest may still be shown.
       findings.append(.init(page: .identity, message: reason))

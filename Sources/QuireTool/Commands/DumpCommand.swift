@@ -60,14 +60,13 @@ struct DumpCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     guard structures.isEmpty else { return try dumpStructures(to: console) }
-    try Tool.reading(store) { context, model in
+    return try Tool.readingPastDamage(store, console, readsAll: true) { context, model in
       if showsHistory {
         try dumpHistory(of: context, to: console)
       } else {
         try dump(context, model, to: console.output)
       }
     }
-    return .good
   }
 
   private func dump(

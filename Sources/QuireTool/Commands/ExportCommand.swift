@@ -38,7 +38,7 @@ struct ExportCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let counts = try console.task("exporting", .objects) { try export($0) }
+    let (counts, code) = try console.task("exporting", .objects) { try export($0, console) }
     let total = counts.reduce(0) { $0 + $1.count }
     if isJSON {
       console.print([
@@ -48,12 +48,15 @@ struct ExportCommand: Command {
     } else {
       console.print("\(folder.path) has \(total.counting("object")):\n\(Table.counts(counts))")
     }
-    return .good
+    return code
   }
 
-  private func export(_ task: TaskProgress) throws -> [(name: String, count: Int)] {
+  private func export(
+    _ task: TaskProgress, _ console: Console
+  ) throws -> (counts: [(name: String, count: Int)], code: ExitCode) {
     var counts: [(name: String, count: Int)] = []
-    try Tool.reading(store) { context, model in
+    let code = try Tool.readingPastDamage(store, console) { context, model in
+      counts = []
       let entities =
         try entity.map { model.family(of: try Tool.entity(named: $0, of: model)) }
         ?? model.entities
@@ -77,7 +80,7 @@ struct ExportCommand: Command {
         throw error
       }
     }
-    return counts
+    return (counts, code)
   }
 
   private func write(

@@ -56,7 +56,7 @@ struct QueryCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     let format = format ?? (console.output.terminal != nil ? .table : .json)
-    try Tool.reading(query.store) { context, model in
+    return try Tool.readingPastDamage(query.store, console) { context, model in
       if let grouping {
         let rows = try grouping.rows(of: query, in: context, model)
         var writer = ResultWriter(grouping.columns(of: rows), as: format, to: console.output)
@@ -66,7 +66,6 @@ struct QueryCommand: Command {
         try writeObjects(of: context, model, format, to: console.output)
       }
     }
-    return .good
   }
 
   /// Objects are made, written and let go of a batch at a time.

@@ -44,7 +44,7 @@ struct ShowCommand: Command {
     }
     console.print(file.path)
     for problem in content.problems { console.complain("\(store.path): \(problem)") }
-    if opens ?? console.output.isTerminal { open(console) }
+    if opens ?? (console.output.terminal != nil) { open(console) }
     return content.problems.isEmpty ? .good : .bad
   }
 

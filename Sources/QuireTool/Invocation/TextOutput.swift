@@ -13,6 +13,8 @@ package final class TextOutput {
   private let deliver: ([UInt8]) -> Outcome
   private var pending: [UInt8] = []
   private(set) var isOpen = true
+  /// Whether nothing was written yet.
+  private(set) var isUntouched = true
   /// Why text could not be delivered; `nil` also when the reader just went away.
   private(set) var failure: String?
 
@@ -29,6 +31,7 @@ package final class TextOutput {
 
   package func write(_ text: String) {
     guard isOpen else { return }
+    isUntouched = false
     pending.append(contentsOf: text.utf8)
     if pending.count >= Self.blockByteCount { flush() }
   }

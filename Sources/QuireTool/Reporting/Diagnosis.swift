@@ -51,13 +51,16 @@ extension Tool {
     case .notAStore(let path, _) where FileKind(ofFileAt: path) == .sqlite:
       "It is a SQLite file. If Core Data wrote it, quire import makes a store of it."
     case .unsupportedFormat: "A newer quire reads it."
-    case .damaged: "Go back to a sound copy of the store."
+    case .damaged:
+      "Go back to a sound copy of the store, or bring what is readable to a new one: quire salvage."
     case .logMissing: "If the log was moved or left behind by a copy, put it back beside the store."
     case .imagesMissing:
       "If that file was moved, removed or left behind by a copy, put it back beside the store. "
         + "Opened read-only, the store shows everything but these pages."
     case .logForeign: "Move that file away, and put the store's own log in its place."
-    case .logDamaged, .logCutShort: "Go back to a sound copy of the store and its log."
+    case .logDamaged, .logCutShort:
+      "Go back to a sound copy of the store and its log, or bring what is readable to a new one: "
+        + "quire salvage."
     case .locked: "Close it there. A copy of the file of an open store may be half of it."
     default: nil
     }

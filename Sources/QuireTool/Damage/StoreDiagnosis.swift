@@ -1,0 +1,175 @@
+import Foundation
+import Quire
+import QuireStorage
+
+/// The state of a store's files, with what to do about each thing that is wrong.
+struct StoreDiagnosis {
+  /// Something that is wrong.
+  struct Problem {
+    var what: String
+    /// What to do about it, in sentences.
+    var advice: [String] = []
+  }
+
+  let store: URL
+  private(set) var problems: [Problem] = []
+  /// What to do, the best first.
+  var advice: [String] { problems.flatMap(\.advice) }
+  /// What is good to know.
+  private(set) var notes: [String] = []
+  /// What the store is, in one line; `nil` if that is not known.
+  private(set) var summary: String?
+
+  init(of store: URL) throws {
+    self.store = store
+    guard FileManager.default.fileExists(atPath: store.path) else {
+      throw InputError("\(store.path): there is no such file")
+    }
+    switch FileKind(ofFileAt: store.path) {
+    case .sqlite:
+      problems.append(
+        .init(
+          what: "it is a SQLite file, no store of Quire",
+          advice: [
+            "If Core Data wrote it, make a store of it: quire import \(store.lastPathComponent) "
+              + "--model MODEL --to NEW."
+          ]))
+      return
+    case .quireStore, .other: break
+    }
+    look()
+  }
+
+  private mutating func look() {
+    do {
+      let anatomy = try StoreAnatomy(of: store.path)
+      notes += anatomy.notes
+      lookAtFiles(anatomy)
+      let inspection = try? StoreInspection(of: store)
+      // What is wrong with pages is wrong with the objects on them, too.
+      let findings =
+        anatomy.findings.isEmpty
+        ? inspection?.findings ?? [] : anatomy.findings.map { "\($0)" }
+      notes += inspection?.notes ?? []
+      lookAtContent(anatomy)
+      if !findings.isEmpty { lookAtDamage(findings) }
+    } catch {
+      switch error {
+      case .locked(let owner):
+        problems.append(
+          .init(
+            what: "it is in use: \(StorageError.locked(owner))",
+            advice: [
+              "Close it there, and look again. A copy of an open store's file may be half of it."
+            ]))
+      case .unsupportedFormat:
+        problems.append(
+          .init(what: "\(error)", advice: ["A newer quire reads it; nothing is damaged."]))
+      default: lookAtDamage(["\(error)"])
+      }
+    }
+  }
+
+  /// What lies beside the store.
+  private mutating func lookAtFiles(_ anatomy: StoreAnatomy) {
+    let path = store.path
+    let isClosed = anatomy.metas.first { $0.counts }?.isClean ?? false
+    if let log = anatomy.log, !isClosed || log.goesOn, anatomy.findings.isEmpty {
+      notes.append(
+        "it was not closed: the next opening for writing takes over what \(name(path + "-log")) has; "
+          + "copy and move the two together until then")
+    }
+    let folder = store.deletingLastPathComponent()
+    let beside = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    let remains = beside.filter { isUnfinished($0) }.sorted()
+    if !remains.isEmpty {
+      notes.append(
+        "left by a process that ended while it was writing, and of no use: "
+          + remains.joined(separator: ", ")
+          + ". The next opening that finds the store not closed removes them; so may you, while "
+          + "no process has the store open")
+    }
+  }
+
+  private func name(_ path: String) -> String { URL(filePath: path).lastPathComponent }
+
+  /// Whether a file beside the store is one of it that was being made (`docs/file-format.md`, Names).
+  private func isUnfinished(_ name: String) -> Bool {
+    let own = store.lastPathComponent
+    guard name.hasPrefix(own) else { return false }
+    let rest = name.dropFirst(own.count)
+    if ["-log-new", "-pages-new", "-part", "-migrating"].contains(String(rest)) { return true }
+    return rest.hasPrefix("-new-") && UUID(uuidString: String(rest.dropFirst(5))) != nil
+  }
+
+  private mutating func lookAtContent(_ anatomy: StoreAnatomy) {
+    guard let content = try? StoreSummary(of: store) else { return }
+    let version = content.versionName.map { ", version \($0)" } ?? ""
+    summary =
+      "\(anatomy.fileByteCount.grouped) bytes, \(content.objectCount.counting("object"))\(version)"
+    if content.deferredMigration != nil {
+      notes.append(
+        "a deferred migration is not finished: quire migrate --finish, or the program does it")
+    }
+    if let free = anatomy.freePageCount, 2 * free > anatomy.pageCount {
+      notes.append(
+        "\((free * anatomy.pageSize).grouped) of \(anatomy.fileByteCount.grouped) bytes are free: "
+          + "quire compact gives them back")
+    }
+  }
+
+  // MARK: Damage
+
+  private mutating func lookAtDamage(_ findings: [String]) {
+    for finding in findings.prefix(10) { problems.append(.init(what: finding)) }
+    if findings.count > 10 {
+      problems.append(.init(what: "… and \((findings.count - 10).grouped) more findings"))
+    }
+    let file = store.lastPathComponent
+    var advice = [
+      "Copy the file before anything else: the disk that damaged it may go on doing so."
+    ]
+    for missing in ["-log", "-pages"]
+    where findings.contains(where: { $0.contains(store.path + missing) }) {
+      advice.append(
+        "If \(file)\(missing) was moved, renamed or left behind by a copy, put it back beside the "
+          + "store: then nothing is lost.")
+    }
+    if let backup = soundBackup() {
+      advice.append(
+        "Go back to the backup: quire restore \(backup.name) --to \(file) (\(backup.text)).")
+    } else {
+      advice.append("Go back to a sound backup if there is one: quire restore BACKUP --to \(file).")
+    }
+    advice.append(salvageAdvice())
+    problems[problems.count - 1].advice = advice
+  }
+
+  /// The copy that a migration leaves beside a store, if it is sound.
+  private func soundBackup() -> (name: String, text: String)? {
+    let backup = URL(filePath: store.path + "~")
+    guard let inspection = try? StoreInspection(of: backup), inspection.isSound else { return nil }
+    let date =
+      (try? FileManager.default.attributesOfItem(atPath: backup.path))?[.modificationDate] as? Date
+    let day = date.map { ", written \($0.formatted(.iso8601))" } ?? ""
+    return (
+      backup.lastPathComponent, "\(inspection.objectCount.counting("object")), sound\(day)"
+    )
+  }
+
+  /// Tries a salvage in a temporary folder, to say what it would bring.
+  private func salvageAdvice() -> String {
+    let command = "quire salvage \(store.lastPathComponent) --to NEW"
+    let trial = try? Tool.salvaging(store, InputError("")) { _, report in report }
+    guard let trial else {
+      return "Or bring what is readable to a new store: \(command)"
+        + " --model MODEL, with the model that the store was last opened with."
+    }
+    let lost =
+      trial.isComplete
+      ? "nothing is lost"
+      : SalvageText(trial).missing.prefix(3).joined(separator: "; ")
+    return "Or bring what is readable to a new store: \(command): "
+      + "\(trial.keptCount.counting("object")) kept, \(lost)."
+  }
+}
