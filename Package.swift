@@ -74,6 +74,15 @@ let package = Package(
       name: "QuireCoreDataTests", dependencies: ["QuireCoreData"], exclude: ["Ledger/Before"],
       resources: [.copy("Trips/Trips.xcdatamodeld")],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    // The guides of docs/guides: their code, compiled and run. The first of them is a program.
+    .executableTarget(
+      name: "GettingStarted", dependencies: ["Quire"], path: "Tests/GuideTests/GettingStarted"),
+    .testTarget(
+      name: "GuideTests",
+      dependencies: [
+        "GettingStarted", "Quire", "QuireFoundation", "QuireModel", "QuireSimulation",
+        "QuireStorage", "QuireTesting", "QuireTool", "QuireXcode",
+      ], exclude: ["GettingStarted", "Shop"]),
     .testTarget(name: "SourceTests"),
   ],
   swiftLanguageModes: [.v6]

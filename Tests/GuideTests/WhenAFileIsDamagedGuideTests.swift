@@ -1,0 +1,86 @@
+import Foundation
+import Quire
+import QuireSimulation
+import Testing
+
+@Suite struct WhenAFileIsDamagedGuideTests {
+  let printed = Printout()
+  func print(_ items: Any...) { printed.add(items) }
+
+  /// A copy of the gallery in which four bytes of page 14 are changed, and one in which none is.
+  private func damagedGallery() throws -> Shell {
+    let shell = try Shell(in: try TemporaryFolder())
+    try shell.runSilently("cp 'Fixtures/Gallery/Gallery 2.0.quire' gallery.quire")
+    try shell.runSilently("cp gallery.quire backup.quire")
+    let url = shell.folder.url.appending(path: "gallery.quire")
+    var data = try Data(contentsOf: url)
+    data.replaceSubrange(14 * 4096 + 200..<14 * 4096 + 204, with: Data("XXXX".utf8))
+    try data.write(to: url)
+    return shell
+  }
+
+  @Test func `the commands of the page print what it shows`() throws {
+    let (shell, page) = (try damagedGallery(), try Page.guide("when-a-file-is-damaged"))
+    try page.run("quire check gallery.quire", in: shell)
+    try page.run("quire export gallery.quire --entity Show --to saved", in: shell)
+    try page.run("quire restore backup.quire --to gallery.quire", in: shell)
+  }
+
+  private func open(_ url: URL) throws -> PersistentContainer {
+    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: url)
+    let container = PersistentContainer(name: "Gallery", managedObjectModel: model)
+    try container.loadPersistentStore(at: url)
+    return container
+  }
+
+  @Test func `an error names the page`() throws {
+    let shell = try damagedGallery()
+    let container = try open(shell.folder.url.appending(path: "gallery.quire"))
+    let context = container.newBackgroundContext()
+    do {
+      let artworks = try context.fetch(FetchRequest<ManagedObject>(entityName: "Artwork"))
+      print(artworks.count)
+    } catch {
+      print(error)
+    }
+    print(try context.count(for: FetchRequest<ManagedObject>(entityName: "Show")), "shows")
+    #expect(
+      printed.take() == """
+        page 14 is damaged: its checksum is wrong
+        8 shows
+        """)
+    try container.close()
+  }
+
+  @Test func `what is left is read one by one`() throws {
+    let shell = try damagedGallery()
+    let url = shell.folder.url.appending(path: "gallery.quire")
+    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: url)
+    let container = PersistentContainer(name: "Gallery", managedObjectModel: model)
+    var options = PersistentStoreOptions()
+    options.isReadOnly = true
+    try container.loadPersistentStore(at: url, options: options)
+    let context = container.newBackgroundContext()
+
+    var lines: [Data] = []
+    var request = FetchRequest<ManagedObject>(entityName: "Artwork")
+    request.fetchLimit = 1
+    do {
+      while let artwork = try context.fetch(request).first {
+        for object in try context.export([artwork]) {
+          lines.append(try JSONEncoder().encode(object))
+        }
+        request.fetchOffset += 1
+      }
+    } catch {
+      print(error)
+    }
+    print(lines.count, "artworks are saved")
+    #expect(
+      printed.take() == """
+        page 14 is damaged: its checksum is wrong
+        48 artworks are saved
+        """)
+    try container.close()
+  }
+}
