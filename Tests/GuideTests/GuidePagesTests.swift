@@ -124,6 +124,23 @@ import Testing
     }
   }
 
+  /// The README's figures are of `docs/benchmarks.md`, and change with it.
+  @Test func `the figures of the README are those of the benchmarks`() throws {
+    let readme = try Page("README.md").lines
+    let benchmarks = try Page("docs/benchmarks.md").lines.joined(separator: "\n")
+    let rows = try readme[#require(readme.firstIndex(of: "## Benchmarks"))...]
+      .filter { $0.hasPrefix("| ") }.dropFirst()
+    #expect(rows.count >= 8)
+    for row in rows {
+      let cells = row.split(separator: "|")
+      for cell in cells where cell.contains(/[0-9]\.[0-9]|\/s|ms/) {
+        for number in cell.matches(of: /[0-9]+(\.[0-9]+)?/) {
+          #expect(benchmarks.contains(number.0), "\(row)")
+        }
+      }
+    }
+  }
+
   @Test func `the index names every page`() throws {
     let index = try Page("docs/README.md").lines.joined(separator: "\n")
     for path in Self.pages.dropFirst() where path != "docs/README.md" {
