@@ -60,7 +60,8 @@ extension StoreWriter {
       for slot in owner.binding.storedRelationshipSlots
       where owner.binding.traits[slot].isForeignKeyOfOthers {
         guard let link = owner.link(slot), !link.isOrdered,
-          storage.binding.entity.isKind(ofEntityNamed: owner.binding.relationship(slot).destination),
+          storage.binding.entity.isKind(
+            ofEntityNamed: owner.binding.relationship(slot).destination),
           try transaction.indexTree(link.tree) == nil
         else { continue }
         sortedLinks[link.number] = (link, KeySorter(transaction, link.tree + "/run"))

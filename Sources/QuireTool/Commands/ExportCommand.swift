@@ -2,38 +2,48 @@ import Foundation
 import Quire
 import QuireModel
 
-/// `quire export`: the objects of a store as lines of JSON, one file an entity.
+/// `quire export`: the objects of a store as lines of JSON or as CSV, one file an entity.
 struct ExportCommand: Command {
   static let syntax = CommandSyntax(
-    name: "export", summary: "the objects of a store as lines of JSON, a file for each entity",
+    name: "export", summary: "the objects of a store as JSON or CSV, a file for each entity",
     operands: [.init("STORE", "the store's file")],
     options: [
       .init("to", "FOLDER", "where to write; made if it is not there", isRequired: true),
       .init("entity", "NAME", "only the objects of this entity and its subentities"),
+      .init(
+        "format", "FORMAT", "json, a JSON object on each line, or csv; json unless given",
+        choices: ExportFormat.allCases.map(\.rawValue)),
       .json,
     ],
     discussion: """
       Artwork.jsonl has a line for each artwork: its entity, an id, and its properties by name;
       what has no value is left out. Relationships lead to ids. Moments are as in ISO 8601, bytes
-      base64, decimal numbers texts. quire load makes objects of the lines that are equal to the
+      base64, decimal numbers texts. Artwork.csv (RFC 4180) has a line of names first, the same
+      values, and nothing where there is none; "" is an empty text, and ids of several objects have
+      spaces between them. quire load makes objects of the lines that are equal to the
       last bit. No file that is there is written over, and when one cannot be written none is left.
       """,
     examples: [
       .init(
         "All objects, a file for each entity",
-        "quire export gallery.quire --to gallery")
+        "quire export gallery.quire --to gallery"),
+      .init(
+        "The works for a spreadsheet",
+        "quire export gallery.quire --to gallery --format csv --entity Artwork"),
     ])
 
   private let store: URL
   private let folder: URL
   private let entity: String?
+  private let format: ExportFormat
   private let isJSON: Bool
 
-  init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) throws(UsageError) {
     store = URL(filePath: arguments.operands[0])
     folder = URL(
       filePath: arguments.requiredValue(of: "to"), directoryHint: .isDirectory)
     entity = arguments.value(of: "entity")
+    format = try arguments.choice(of: "format") ?? .json
     isJSON = arguments.has(flag: "json")
   }
 
@@ -67,7 +77,7 @@ struct ExportCommand: Command {
       var written: [URL] = []
       do {
         for entity in concrete {
-          let file = folder.appending(path: "\(entity.fileName).jsonl")
+          let file = folder.appending(path: "\(entity.fileName).\(format.fileExtension)")
           let done = counts.reduce(0) { $0 + $1.count }
           let count = try write(entity, of: context, to: file, &written) {
             try task.reach(done + $0, of: total)
@@ -92,12 +102,12 @@ struct ExportCommand: Command {
     }
     let output = try LineFile(creating: file)
     written.append(file)
-    let objects = try context.fetch(request(for: entity))
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    for start in stride(from: 0, to: objects.count, by: 1_000) {
-      let slice = objects[start..<min(start + 1_000, objects.count)]
-      for exported in try context.export(slice) { try output.write(try encoder.encode(exported)) }
+    let encoder = ObjectEncoder(format, for: entity)
+    if let header = encoder.header { try output.write(header) }
+    let objects = try context.fetchBatched(request(for: entity))
+    for start in stride(from: 0, to: objects.count, by: Self.batchSize) {
+      let slice = objects[start..<min(start + Self.batchSize, objects.count)]
+      for exported in try context.export(slice) { try output.write(encoder.line(of: exported)) }
       try reach(start + slice.count)
     }
     try output.close()
@@ -106,10 +116,14 @@ struct ExportCommand: Command {
 }
 
 extension ExportCommand {
+  /// The number of objects that are in memory at a time.
+  private static let batchSize = 1_000
+
   /// The entity's own objects.
   private func request(for entity: EntityDescription) -> FetchRequest<ManagedObject> {
     var request = FetchRequest<ManagedObject>(entityName: entity.name)
     request.includesSubentities = false
+    request.fetchBatchSize = Self.batchSize
     return request
   }
 }

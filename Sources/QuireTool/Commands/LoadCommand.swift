@@ -6,10 +6,13 @@ import QuireModel
 struct LoadCommand: Command {
   static let syntax = CommandSyntax(
     name: "load", summary: "inserts what quire export has written into a store",
-    operands: [.init("FOLDER", "a folder of files .jsonl, or one such file, also /dev/stdin")],
+    operands: [
+      .init("FOLDER", "a folder of files .jsonl or .csv, or one such file, also /dev/stdin")
+    ],
     options: [
       .init("to", "STORE", "the store's file; made if it is not there", isRequired: true),
       .init("model", "MODEL", "the model of a new store: .xcdatamodeld, .xcdatamodel or a store"),
+      .init("entity", "NAME", "the entity of a CSV file whose name is another"),
       .init(flag: "drop-missing", "drop links to objects that are not in the files"),
       .json,
     ],
@@ -18,15 +21,22 @@ struct LoadCommand: Command {
       the lines say. All are checked and saved at once, or none is: a line that is malformed, that
       the model does not fit, or that a rule of the model forbids is named. A store that is there
       keeps its model and its objects.
+      A file .csv has the objects of the entity that it is called after, and a first line with the
+      names of properties. Its column id may be missing, where nothing leads to the objects.
       """,
     examples: [
       .init(
         "Move objects into a new store, through files that any program can change",
-        "quire export gallery.quire --to gallery && quire load gallery --to new.quire --model gallery.quire"
-      )
+        "quire export gallery.quire --to out && quire load out --to new.quire --model gallery.quire"
+      ),
+      .init(
+        "New objects from a spreadsheet, to a store that is there",
+        "printf 'name,slug\\nYuko,yuko\\n' | quire load /dev/stdin --to gallery.quire --entity Artist"
+      ),
     ])
 
   private let source: URL
+  private let entityName: String?
   private let store: URL
   private let model: String?
   private let dropsMissing: Bool
@@ -34,6 +44,7 @@ struct LoadCommand: Command {
 
   init(_ arguments: Arguments) {
     source = URL(filePath: arguments.operands[0])
+    entityName = arguments.value(of: "entity")
     store = URL(filePath: arguments.requiredValue(of: "to"))
     model = arguments.value(of: "model")
     dropsMissing = arguments.has(flag: "drop-missing")
@@ -42,44 +53,68 @@ struct LoadCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     let isNew = !FileManager.default.fileExists(atPath: store.path)
-    let exported = try console.task("reading", .bytes) { try read($0) }
+    let files = try ObjectFiles(at: source, entityName: entityName)
     let coordinator = try coordinator(isNew: isNew, console)
+    let content = try console.task("reading", .bytes) {
+      try files.read(coordinator.managedObjectModel, $0)
+    }
     do {
       try Tool.working(on: store) {
         let opened = try coordinator.addPersistentStore(type: .quire, at: store)
         defer { try? coordinator.remove(opened) }
         let context = ManagedObjectContext()
         context.persistentStoreCoordinator = coordinator
-        try console.task("inserting", .objects) { try insert(exported, into: context, $0) }
-        try console.task("saving \(exported.count.counting("object"))", .parts) { _ in
-          try context.save()
-        }
+        try console.task("inserting", .objects) { try insert(content, into: context, $0) }
+        let title = "saving \(content.objects.count.counting("object"))"
+        try console.task(title, .parts) { _ in try context.save() }
       }
     } catch {
       if isNew { try? coordinator.destroyPersistentStore(at: store, type: .quire) }
       throw error
     }
+    let count = content.objects.count
     if isJSON {
-      console.print(["store": .string(store.path), "objects": JSONValue(exported.count)])
+      console.print(["store": .string(store.path), "objects": JSONValue(count)])
     } else {
-      console.print("\(store.path) has \(exported.count.counting("new object")).")
+      console.print("\(store.path) has \(count.counting("new object")).")
     }
     return .good
   }
 
   private func insert(
-    _ exported: [ExportedObject], into context: ManagedObjectContext, _ task: TaskProgress
+    _ content: ObjectFiles.Content, into context: ManagedObjectContext, _ task: TaskProgress
   ) throws {
-    let watched = WatchedObjects(objects: exported) { done in
-      task.record(done, of: exported.count)
+    var last: Int?
+    let watched = WatchedObjects(objects: content.objects) { done in
+      task.record(done, of: content.objects.count)
+      last = done < content.objects.count ? done : nil
       return Interruption.code == nil
     }
-    // Where the list ends early, links lead to what is not there: that is not the error.
-    let inserted = Result {
-      try context.insert(watched, missing: dropsMissing ? .drop : .refuse)
+    do {
+      _ = try context.insert(watched, missing: dropsMissing ? .drop : .refuse)
+      try Interruption.check()
+    } catch {
+      // Where the list ends early, links lead to what is not there: that is not the error.
+      try Interruption.check()
+      guard let last else { throw error }
+      let hint = hint(on: error, content.objects[last].entityName, context)
+      throw InputError(
+        "\(content.place(of: last)): \(Tool.diagnosis(of: error))\(hint.map { "; \($0)" } ?? "")")
     }
-    try Interruption.check()
-    _ = try inserted.get()
+  }
+
+  /// What a name that the model does not have may have been meant to be.
+  private func hint(
+    on error: any Error, _ entityName: String, _ context: ManagedObjectContext
+  ) -> String? {
+    guard let error = error as? PersistenceError, error.code == .undefinedKey,
+      let model = context.persistentStoreCoordinator?.managedObjectModel
+    else { return nil }
+    guard let entity = model.entity(named: entityName) else {
+      return Suggestion.question(for: entityName, among: model.entities.map(\.name))
+    }
+    let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    return error.key.flatMap { Suggestion.question(for: $0, among: names) }
   }
 
   private func coordinator(isNew: Bool, _ console: Console) throws -> PersistentStoreCoordinator {
@@ -98,83 +133,13 @@ struct LoadCommand: Command {
         try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
       })
   }
-
-  private func read(_ task: TaskProgress) throws -> [ExportedObject] {
-    let files = try files()
-    let total = try files.reduce(0) { count, file in
-      count + (try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
-    }
-    var done = 0
-    return try files.flatMap { file in
-      try lines(of: file) { byteCount in
-        done += byteCount
-        try task.reach(done, of: total)
-      }
-    }
-  }
-
-  private func files() throws -> [URL] {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: source.path, isDirectory: &isFolder) else {
-      throw InputError("\(source.path) is not there")
-    }
-    guard isFolder.boolValue else { return [source] }
-    let files = try FileManager.default.contentsOfDirectory(
-      at: source, includingPropertiesForKeys: nil
-    ).filter { $0.pathExtension == "jsonl" }.sorted { $0.path < $1.path }
-    guard !files.isEmpty else { throw InputError("\(source.path) has no files .jsonl") }
-    return files
-  }
-
-  /// The bytes of a file, which may be a pipe: `/dev/stdin`.
-  ///
-  /// - Parameter advance: called after each block, with no bytes.
-  private func bytes(
-    of file: URL, _ advance: (_ byteCount: Int) throws -> Void
-  ) throws -> Data {
-    let handle = try FileHandle(forReadingFrom: file)
-    defer { try? handle.close() }
-    var bytes = Data()
-    while let block = try handle.read(upToCount: 1 << 16), !block.isEmpty {
-      bytes += block
-      // Decoding is to come, and takes longer.
-      try advance(0)
-    }
-    return bytes
-  }
-
-  private func lines(
-    of file: URL, _ advance: (_ byteCount: Int) throws -> Void
-  ) throws -> [ExportedObject] {
-    let decoder = JSONDecoder()
-    let lines = try bytes(of: file, advance).split(
-      separator: 0x0A, omittingEmptySubsequences: false)
-    return try lines.enumerated().compactMap { number, line in
-      try advance(line.count + 1)
-      if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) { return nil }
-      do {
-        return try decoder.decode(ExportedObject.self, from: line)
-      } catch let error as DecodingError {
-        throw InputError("\(file.path), line \(number + 1): \(Self.reason(error))")
-      }
-    }
-  }
-
-  private static func reason(_ error: DecodingError) -> String {
-    switch error {
-    case .dataCorrupted(let context): context.debugDescription
-    case .keyNotFound(let key, _): "it has no \(key.stringValue)"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
-    @unknown default: "\(error)"
-    }
-  }
 }
 
 /// Objects to insert, which tell how many were taken, and end early when that is wanted.
 private struct WatchedObjects: Collection {
   let objects: [ExportedObject]
-  /// Called with the number of objects before this one; returns whether it is to be inserted.
+  /// Called with the number of objects before the next one, and of all at the end; returns whether
+  /// to go on.
   let goesOn: (Int) -> Bool
 
   var startIndex: Int { 0 }
@@ -185,7 +150,7 @@ private struct WatchedObjects: Collection {
   func makeIterator() -> AnyIterator<ExportedObject> {
     var place = 0
     return AnyIterator {
-      guard place < objects.count, goesOn(place) else { return nil }
+      guard goesOn(place), place < objects.count else { return nil }
       defer { place += 1 }
       return objects[place]
     }

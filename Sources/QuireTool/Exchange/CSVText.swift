@@ -4,8 +4,17 @@ enum CSVText {
   /// when it is empty, as nothing at all is an absent value.
   static func field(_ text: String) -> String {
     let needsQuotes = text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-    return needsQuotes || text.isEmpty ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+    guard needsQuotes || text.isEmpty else { return text }
+    // By scalars: a quote with an accent on it is another character, and a quote all the same.
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { quoted.unicodeScalars.append(scalar) }
+      quoted.unicodeScalars.append(scalar)
+    }
+    quoted.unicodeScalars.append("\"")
+    return quoted
   }
 
+  /// - Parameter fields: as ``field(_:)`` makes them, and nothing for absent values.
   static func record(_ fields: [String]) -> String { fields.joined(separator: ",") }
 }

@@ -26,7 +26,7 @@ package struct SeededRandom {
   /// True in `percent` of a hundred calls.
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-  mutating func pick<Element>(_ elements: [Element]) -> Element? {
+  package mutating func pick<Element>(_ elements: [Element]) -> Element? {
     elements.isEmpty ? nil : elements[below(elements.count)]
   }
 }

@@ -1,0 +1,148 @@
+import Foundation
+import Quire
+import QuireModel
+
+/// The files that `load` reads objects of: a folder of them, or one.
+struct ObjectFiles {
+  /// Objects, with the place of each for messages.
+  struct Content {
+    var objects: [ExportedObject] = []
+    fileprivate var files: [(first: Int, path: String)] = []
+    fileprivate var lines: [Int] = []
+
+    /// “…/Artwork.csv, line 7”.
+    func place(of index: Int) -> String {
+      let path = files.last { $0.first <= index }?.path ?? ""
+      return "\(path), line \(lines[index])"
+    }
+  }
+
+  private let files: [URL]
+  /// The entity of files whose names do not say it: they are comma-separated values.
+  private let entityName: String?
+
+  /// - Throws: when there is no file, or when it is not clear which ones are meant.
+  init(at source: URL, entityName: String?) throws {
+    self.entityName = entityName
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: source.path, isDirectory: &isFolder) else {
+      throw InputError("\(source.path) is not there")
+    }
+    guard isFolder.boolValue else {
+      files = [source]
+      return
+    }
+    let all = try FileManager.default.contentsOfDirectory(
+      at: source, includingPropertiesForKeys: nil
+    ).sorted { $0.path < $1.path }
+    let kinds = ExportFormat.allCases.map { format in
+      all.filter { $0.pathExtension.lowercased() == format.fileExtension }
+    }.filter { !$0.isEmpty }
+    guard let found = kinds.first else {
+      throw InputError("\(source.path) has no files .jsonl or .csv")
+    }
+    guard kinds.count == 1 else {
+      throw InputError(
+        "\(source.path) has files .jsonl and .csv, which may have the same objects: move those away "
+          + "that are not wanted")
+    }
+    files = found
+  }
+
+  func read(_ model: ManagedObjectModel, _ task: TaskProgress) throws -> Content {
+    let total = try files.reduce(0) { count, file in
+      count + (try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
+    }
+    var done = 0
+    var content = Content()
+    for file in files {
+      content.files.append((content.objects.count, file.path))
+      let bytes = try bytes(of: file)
+      let reach = { try task.reach(done + $0, of: total) }
+      if entityName != nil || ExportFormat(ofFile: file) == .csv {
+        try readCSV(bytes, file, model, &content, reach)
+      } else {
+        try readJSON(bytes, file, &content, reach)
+      }
+      done += bytes.count
+    }
+    return content
+  }
+
+  /// The bytes of a file, which may be a pipe: `/dev/stdin`.
+  private func bytes(of file: URL) throws -> Data {
+    let handle = try FileHandle(forReadingFrom: file)
+    defer { try? handle.close() }
+    var bytes = Data()
+    while let block = try handle.read(upToCount: 1 << 16), !block.isEmpty {
+      bytes += block
+      try Interruption.check()
+    }
+    return bytes
+  }
+
+  // MARK: JSON
+
+  private func readJSON(
+    _ bytes: Data, _ file: URL, _ content: inout Content, _ reach: (Int) throws -> Void
+  ) throws {
+    let decoder = JSONDecoder()
+    var done = 0
+    let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    for (number, line) in lines.enumerated() {
+      done += line.count + 1
+      if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) { continue }
+      try reach(done)
+      do {
+        content.objects.append(try decoder.decode(ExportedObject.self, from: line))
+        content.lines.append(number + 1)
+      } catch let error as DecodingError {
+        throw InputError("\(file.path), line \(number + 1): \(Self.reason(error))")
+      }
+    }
+  }
+
+  private static func reason(_ error: DecodingError) -> String {
+    switch error {
+    case .dataCorrupted(let context): context.debugDescription
+    case .keyNotFound(let key, _): "it has no \(key.stringValue)"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
+    @unknown default: "\(error)"
+    }
+  }
+
+  // MARK: CSV
+
+  private func readCSV(
+    _ bytes: Data, _ file: URL, _ model: ManagedObjectModel, _ content: inout Content,
+    _ reach: (Int) throws -> Void
+  ) throws {
+    let name = entityName ?? file.deletingPathExtension().lastPathComponent
+    let columns: CSVColumns
+    do {
+      columns = CSVColumns(of: try Tool.entity(named: name, of: model))
+    } catch {
+      throw InputError(
+        "\(file.path): \(error). The name of the file, or --entity, says whose objects it has")
+    }
+    var reader = CSVReader(Array(bytes))
+    var line = 1
+    do {
+      guard let headings = try reader.next() else { return }
+      let properties = try columns.properties(of: headings)
+      while true {
+        line = reader.line
+        guard let fields = try reader.next() else { return }
+        content.objects.append(
+          try columns.object(of: fields, properties, id: "\(name), line \(line)"))
+        content.lines.append(line)
+        try reach(reader.position)
+      }
+    } catch let mistake as CSVReader.Mistake {
+      throw InputError("\(file.path), line \(mistake.line): \(mistake.reason)")
+    } catch let mistake as CSVColumns.Mistake {
+      throw InputError("\(file.path), line \(line): \(mistake.reason)")
+    }
+  }
+}

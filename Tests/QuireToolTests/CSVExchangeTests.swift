@@ -1,0 +1,227 @@
+import Foundation
+import Quire
+import QuireModel
+import QuireTool
+import Testing
+
+/// Objects to files of comma-separated values, and back.
+@Suite struct CSVExchangeTests {
+  private func files(_ folder: String) throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      files[name] = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+    }
+    return files
+  }
+
+  /// Exports, loads and exports again, twice: the first copy has IDs without gaps, the second has
+  /// the same. The JSON of both is compared as well, which knows nothing of CSV.
+  private func expectRoundTrips(_ store: String, _ folder: TemporaryFolder) throws {
+    var source = store
+    for round in 1...2 {
+      let (out, copy) = (folder.path("csv\(round)"), folder.path("copy\(round).quire"))
+      let export = ToolRun("export", source, "--to", out, "--format", "csv")
+      #expect(export.code == .good, "\(export.errors)")
+      let load = ToolRun("load", out, "--to", copy, "--model", store)
+      #expect(load.code == .good, "\(load.errors)")
+      #expect(ToolRun("check", copy).code == .good)
+      source = copy
+    }
+    for (round, name) in [(1, "copy1.quire"), (2, "copy2.quire")] {
+      let path = folder.path(name)
+      #expect(ToolRun("export", path, "--to", folder.path("json\(round)")).code == .good)
+    }
+    #expect(
+      ToolRun("export", source, "--to", folder.path("csv3"), "--format=csv").code == .good)
+    #expect(try files(folder.path("csv3")) == files(folder.path("csv2")))
+    #expect(try files(folder.path("json1")) == files(folder.path("json2")))
+  }
+
+  @Test(arguments: Fixtures.versions)
+  func `what is exported as CSV and loaded is exported again as it was`(version: String) throws {
+    let folder = try TemporaryFolder()
+    let store = Fixtures.store(version)
+    try expectRoundTrips(store, folder)
+    // The way through JSON gives the same objects.
+    #expect(ToolRun("export", store, "--to", folder.path("json")).code == .good)
+    let copy = folder.path("json.quire")
+    #expect(ToolRun("load", folder.path("json"), "--to", copy, "--model", store).code == .good)
+    #expect(ToolRun("export", copy, "--to", folder.path("json3")).code == .good)
+    #expect(try files(folder.path("json3")) == files(folder.path("json1")))
+  }
+
+  // MARK: Values of every type
+
+  private static let texts = [
+    "", " ", "plain", "a,b", "\"", "\"\"", "two\nlines", "\r", "\r\n", "\n", "\"\u{301} accent",
+    "é", "e\u{301}", "💛🏳️‍🌈", "\u{0}", "\u{FEFF}mark", "nil", "null", "  spaces  ", ",", "\u{2028}",
+    "=1+1", "\\n",
+  ]
+
+  private static let types: [AttributeType] = [
+    .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date,
+    .binaryData, .uuid, .uri, .transformable, .objectID,
+  ]
+
+  private static func value(
+    of type: AttributeType, _ random: inout SeededRandom
+  ) -> AttributeValue? {
+    let bits = random.next()
+    switch type {
+    case .integer16: return .integer(Int64(Int16(truncatingIfNeeded: bits)))
+    case .integer32: return .integer(Int64(Int32(truncatingIfNeeded: bits)))
+    case .integer64:
+      return .integer([Int64(bitPattern: bits), .min, .max, 0][random.below(4)])
+    case .decimal:
+      return .decimal(Decimal(Int64(bitPattern: bits)) / [1, 7, 1_000_000][random.below(3)])
+    case .double:
+      let number = Double(bitPattern: bits)
+      return .double(
+        [number.isNaN ? 0.1 : number, -0.0, .infinity, 1e300, 3, .nan][random.below(6)])
+    case .float:
+      let number = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
+      return .float([number.isNaN ? 0.1 : number, -0.0, -.infinity, 0.1][random.below(4)])
+    case .string: return .string(texts[random.below(texts.count)])
+    case .boolean: return .boolean(bits % 2 == 0)
+    case .date:
+      let seconds = Double(Int32(truncatingIfNeeded: bits))
+      return .date(
+        Date(
+          timeIntervalSinceReferenceDate: [seconds, seconds + 0.1, 1e15, -0.0][random.below(4)]))
+    case .binaryData: return .binary(Data((0..<random.below(5)).map { UInt8($0 * 60) }))
+    case .transformable: return .transformed(Data((0..<random.below(5)).map { UInt8($0 * 60) }))
+    case .uuid: return .uuid(UUID())
+    case .uri: return URL(string: "https://example.com/a,b?c=\(bits)").map { .uri($0) }
+    case .objectID: return URL(string: "x-coredata://a/b/p\(bits)").map { .objectID($0) }
+    case .undefined, .composite: return nil
+    }
+  }
+
+  private func fill(_ path: String, _ random: inout SeededRandom) throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        for type in Self.types { AttributeDescription("a\(type.rawValue)", type) }
+        AttributeDescription("_hidden", .string)
+        AttributeDescription("id", .string)
+        Attribute("place", .composite) {
+          Attribute("latitude", .double)
+          Attribute("name", .string)
+        }
+        Attribute("length", .integer64, derivedFrom: "a700.length")
+        Relationship("parent", toOne: "Thing", inverse: "children")
+        Relationship("children", toMany: "Thing", inverse: "parent")
+        Relationship("next", toMany: "Thing", inverse: "former", ordered: true)
+        Relationship("former", toMany: "Thing", inverse: "next")
+      }
+      Entity("Special", parent: "Thing") { Attribute("more", .string) }
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(type: .quire, at: URL(filePath: path))
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    let things = try (0..<24).map { number in
+      try EntityDescription.insertNewObject(
+        forEntityName: number % 4 == 0 ? "Special" : "Thing", into: context)
+    }
+    for thing in things {
+      for type in Self.types where random.below(5) > 0 {
+        try thing.setValue(Self.value(of: type, &random), forKey: "a\(type.rawValue)")
+      }
+      for key in ["_hidden", "id"] where random.below(2) == 0 {
+        try thing.setValue(Self.texts[random.below(Self.texts.count)], forKey: key)
+      }
+      if random.below(2) == 0 {
+        let text = Self.texts[random.below(Self.texts.count)]
+        try thing.setValue(
+          AttributeValue.composite(["latitude": .double(0.1), "name": .string(text)]),
+          forKey: "place")
+      }
+      try thing.setValue(random.pick(things), forKey: "parent")
+      var next: [ManagedObject] = []
+      for _ in 0..<random.below(4) {
+        if let member = random.pick(things), !next.contains(member) { next.append(member) }
+      }
+      try thing.setValue(next, forKey: "next")
+    }
+    try context.save()
+    try coordinator.remove(store)
+  }
+
+  @Test(arguments: 1...3)
+  func `values of every type come back to the last bit`(seed: UInt64) throws {
+    let folder = try TemporaryFolder()
+    var random = SeededRandom(seed: seed, stream: "CSV")
+    try fill(folder.path("things.quire"), &random)
+    try expectRoundTrips(folder.path("things.quire"), folder)
+    // The store itself, whose objects come in another order than those of its entities.
+    func values(_ path: String) -> [String] {
+      let run = ToolRun(
+        "query", path, "--entity", "Thing", "--sort", "a\(AttributeType.uuid.rawValue)")
+      #expect(run.lines.count == 24)
+      return run.lines.map {
+        String($0).replacing(#/"(objectID|parent)":("[^"]*"|null),?/#, with: "")
+      }
+    }
+    #expect(values(folder.path("things.quire")) == values(folder.path("copy2.quire")))
+  }
+
+  // MARK: Files of others
+
+  private func load(_ text: String, _ folder: TemporaryFolder, _ options: String...) -> ToolRun {
+    try? text.write(toFile: folder.path("Work.csv"), atomically: false, encoding: .utf8)
+    return ToolRun(["load", folder.path("Work.csv"), "--to", folder.path("shop.quire")] + options)
+  }
+
+  @Test func `a file of a spreadsheet is loaded without ids, with the ends of lines it has`()
+    throws
+  {
+    let shop = try Shop(in: TemporaryFolder(), count: 0)
+    let text = "\u{FEFF}title,price,year\r\n\"a, \"\"b\"\"\",1.5,1900\r\n\"\",,\r\n\r\nthree,3,"
+    let run = load(text, shop.folder)
+    #expect(run.code == .good, "\(run.errors)")
+    let rows = try ToolRun("query", shop.path, "--entity", "Work").jsonLines()
+    #expect(rows.map { $0["title"] as? String } == ["a, \"b\"", "", "three"])
+    #expect(rows.map { $0["price"] as? Double } == [1.5, nil, 3])
+    #expect(rows.map { $0["year"] as? Int } == [1900, nil, nil])
+  }
+
+  @Test func `mistakes are told with file, line and column, and nothing is loaded`() throws {
+    let shop = try Shop(in: TemporaryFolder(), count: 0)
+    for (text, message) in [
+      ("titel\nx\n", "line 1: Work has no property titel; did you mean title?"),
+      ("title,title\n", "line 1: there are two columns title"),
+      ("title,year\nx,1\ny\n", "line 3: it has 1 field, and the first line 2"),
+      ("title,year\n\"x\n\n\",1\ny,z\n", "line 5: year is a whole number, not “z”"),
+      ("title\n\"x\ny", "line 2: a value begins with a quote, and no quote ends it"),
+      ("title\nx\"y\n", "line 2: a quote stands inside of a value"),
+      ("title\n\"x\"y\n", "line 2: behind the quote that ends a value there is no comma"),
+      ("id,year\na,1\nb,99999\n", "line 3: "),
+      ("id,price\na,1\nb,cheap\n", "line 3: the exported b.price is \"cheap\", and no value of"),
+      ("id,artist\na,nobody\n", "leads to nobody, which is not among the objects"),
+    ] {
+      let run = load(text, shop.folder)
+      #expect(run.code == .bad && run.errors.contains(message), "\(text): \(run.errors)")
+    }
+    let unknown = load("title\nx\n", shop.folder, "--entity", "Wrok")
+    #expect(unknown.errors.contains("no entity Wrok; did you mean Work?"), "\(unknown.errors)")
+    #expect(ToolRun("query", shop.path, "--entity", "Work").output.isEmpty)
+    // JSON is answered alike.
+    try "{\"entity\":\"Work\",\"id\":\"1\"}\n{\"entity\":\"Work\",\"id\":\"2\",\"titel\":\"x\"}\n"
+      .write(
+        toFile: shop.folder.path("in.jsonl"), atomically: false, encoding: .utf8)
+    let json = ToolRun("load", shop.folder.path("in.jsonl"), "--to", shop.path)
+    #expect(
+      json.errors.contains("in.jsonl, line 2: ") && json.errors.contains("did you mean title?"))
+  }
+
+  @Test func `a folder with both kinds of files is refused`() throws {
+    let folder = try TemporaryFolder()
+    let store = Fixtures.store("Gallery 2.7")
+    for format in ["csv", "json"] {
+      let run = ToolRun("export", store, "--to", folder.path("out"), "--format", format)
+      #expect(run.code == .good)
+    }
+    let run = ToolRun("load", folder.path("out"), "--to", folder.path("a"), "--model", store)
+    #expect(run.code == .bad && run.errors.contains("files .jsonl and .csv"))
+  }
+}
