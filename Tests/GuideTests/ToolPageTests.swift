@@ -31,6 +31,11 @@ import Testing
   private func `a command prints what the page shows`(_ example: Example) throws {
     let shell = try Shell(in: try TemporaryFolder())
     try shell.runSilently("cp 'Fixtures/Gallery/Gallery 2.0.quire' gallery.quire")
+    if example.command.hasPrefix("quire salvage")
+      || example.block.lines.contains("What is wrong")
+    {
+      try shell.damage("gallery.quire", page: 14)
+    }
     if example.command.hasPrefix("quire load") {
       try shell.runSilently("quire export gallery.quire --to gallery")
     }

@@ -12,10 +12,7 @@ import Testing
     let shell = try Shell(in: try TemporaryFolder())
     try shell.runSilently("cp 'Fixtures/Gallery/Gallery 2.0.quire' gallery.quire")
     try shell.runSilently("cp gallery.quire backup.quire")
-    let url = shell.folder.url.appending(path: "gallery.quire")
-    var data = try Data(contentsOf: url)
-    data.replaceSubrange(14 * 4096 + 200..<14 * 4096 + 204, with: Data("XXXX".utf8))
-    try data.write(to: url)
+    try shell.damage("gallery.quire", page: 14)
     return shell
   }
 

@@ -18,27 +18,34 @@ public struct SalvageReport: Hashable, Sendable, Codable {
 
   /// A link to a lost object.
   public struct BrokenLink: Hashable, Sendable, Codable {
-    /// The entity and the key of the object that had the link, and is kept.
+    /// The entity of the object that had the link, and is kept.
     public var entity: String
+    /// The key of that object.
     public var key: Int64
     /// The name of the relationship.
     public var relationship: String
-    /// The entity and the key of the lost object.
+    /// The entity of the lost object.
     public var destination: String
+    /// The key of the lost object.
     public var destinationKey: Int64
   }
 
   /// A value that is lost, of an object that is kept and has none instead.
   public struct LostValue: Hashable, Sendable, Codable {
+    /// The entity of the object.
     public var entity: String
+    /// The key of the object.
     public var key: Int64
+    /// The name of the attribute.
     public var attribute: String
   }
 
   /// Links that are lost between objects of which one or both are kept: those of which nothing else
   /// in the store tells.
   public struct LostLinks: Hashable, Sendable, Codable {
+    /// The entity of the objects that had the links.
     public var entity: String
+    /// The name of the relationship.
     public var relationship: String
     /// The number of links that were on lost pages and did not come back.
     public var count: Int

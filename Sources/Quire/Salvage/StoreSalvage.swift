@@ -130,7 +130,8 @@ public struct StoreSalvage {
     return report
   }
 
-  /// The beginning of a new history, behind the end of the former one; `nil` if the store kept none.
+  /// The beginning of a new history, behind the end of the former one; `nil` if the store kept
+  /// none.
   private var restartedHistory: HistoryMark? {
     let tree = trees.tree(named: StoreSchema.historyTree)
     guard schema.schema.history != nil || tree != nil else { return nil }

@@ -7,12 +7,13 @@
 //
 // A tree whose leaf is damaged misses the entries of that leaf. A tree whose inner node is damaged
 // misses nothing yet: the nodes below are in the file, marked as used in the page maps, and nothing
-// refers to them. Such a *fragment* is placed in the *hole* where it fits: of the same kind of tree,
-// one level below the lost node or deeper, with keys between the bounds that the parent of the lost
-// node has for it. Mostly only one hole is so; where several are, callers that know what entries
-// mean choose. If the catalog is damaged, whole trees are fragments and have no name.
+// refers to them. Such a *fragment* is placed in the *hole* where it fits: of the same kind of
+// tree, one level below the lost node or deeper, with keys between the bounds that the parent of
+// the lost node has for it. Mostly only one hole is so; where several are, callers that know what
+// entries mean choose. If the catalog is damaged, whole trees are fragments and have no name.
 //
-// Files are only ever read, through `StoreImage`: checks, limits and locks are those of `Inspection`.
+// Files are only ever read, through `StoreImage`: checks, limits and locks are those of
+// `Inspection`.
 
 /// The trees of a damaged store, as far as they can be read.
 package struct TreeSalvage {

@@ -22,11 +22,11 @@ struct SalvageCommand: Command {
       """,
     examples: [
       .init(
-        "Bring what is left to a new store, and look at it",
-        "quire salvage gallery.quire --to rescued.quire; quire stat rescued.quire"),
+        "Bring what is left to a new store, and count it if nothing is lost",
+        "quire salvage gallery.quire --to rescued.quire && quire stat rescued.quire"),
       .init(
         "A store whose own model is lost",
-        "quire salvage gallery.quire --to rescued.quire --model Fixtures/Gallery.xcdatamodeld"),
+        "quire salvage gallery.quire --to rescued.quire --model Gallery.xcdatamodeld"),
     ])
 
   private let damaged: URL

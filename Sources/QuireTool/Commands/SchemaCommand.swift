@@ -5,6 +5,7 @@ import QuireModel
 struct SchemaCommand: Command {
   static let syntax = CommandSyntax(
     name: "schema", summary: "prints a model as Swift classes, or draws it",
+    group: .models,
     operands: [.init("MODEL", "a folder .xcdatamodeld, .xcdatamodel, or a store")],
     options: [
       .init("format", "FORMAT", "swift, mermaid or svg; swift unless the name of FILE says other"),
@@ -16,7 +17,11 @@ struct SchemaCommand: Command {
       swift prints the classes of quire generate in one text. mermaid prints a class diagram that
       many wikis and code hosts draw. svg draws every entity with its attributes and relationships,
       for light and dark; a line ends at the rows of a relationship and of its inverse.
-      """)
+      """,
+    examples: [
+      .init("The classes that a store was written with", "quire schema gallery.quire"),
+      .init("A picture of a model", "quire schema Gallery.xcdatamodeld --to gallery.svg"),
+    ])
 
   private enum Format: String, CaseIterable {
     case swift, mermaid, svg

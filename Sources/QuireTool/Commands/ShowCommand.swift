@@ -4,6 +4,7 @@ import Foundation
 struct ShowCommand: Command {
   static let syntax = CommandSyntax(
     name: "show", summary: "makes a page of a store to browse, in one HTML file",
+    group: .objects,
     operands: [.init("STORE", "the store's file")],
     options: [
       .init("to", "FILE", "the file to write; STORE.html in the working folder unless given"),
@@ -16,7 +17,8 @@ struct ShowCommand: Command {
       server. The store is opened read-only. Of a damaged store the page shows what can be read;
       what is wrong is an error each, and the exit code 1. An earlier page is replaced, any other
       file is kept.
-      """)
+      """,
+    examples: [.init("A page of a store", "quire show gallery.quire --to gallery.html")])
 
   private let store: URL
   private let file: URL

@@ -93,7 +93,8 @@ struct StoreDiagnosis {
 
   private func name(_ path: String) -> String { URL(filePath: path).lastPathComponent }
 
-  /// Whether a file beside the store is one of it that was being made (`docs/file-format.md`, Names).
+  /// Whether a file beside the store is one of it that was being made (`docs/file-format.md`,
+  /// Names).
   private func isUnfinished(_ name: String) -> Bool {
     let own = store.lastPathComponent
     guard name.hasPrefix(own) else { return false }
