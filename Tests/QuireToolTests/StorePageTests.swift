@@ -13,9 +13,10 @@ struct StorePageTests {
     browser = Browser(folder: folder)
   }
 
-  private func page(of store: String) throws -> String {
+  private func page(of store: String, _ options: String...) throws -> String {
     let file = folder.path("page.html")
-    #expect(ToolRun("show", store, "--to", file, "--open", "no").code != .wrongUsage)
+    let run = ToolRun(["show", store, "--to", file, "--open", "no"] + options)
+    #expect(run.code != .wrongUsage)
     return file
   }
 
@@ -80,8 +81,10 @@ struct StorePageTests {
       document.activeElement.click();
       await settled();
       log.object = location.hash.startsWith("#/object/Artwork/");
+      const followed = location.hash;
       history.back();
       await settled();
+      log.returned = document.activeElement.getAttribute("href") === followed;
       log.again = [location.hash, cells("rating").map(Number).join()];
       history.forward();
       await settled();
@@ -100,9 +103,32 @@ struct StorePageTests {
     #expect(log["address"] as? String == "#/entity/Artwork?sort=rating&down=1&filter=paper")
     #expect(log["row"] as? Int == 1)
     #expect(log["object"] as? Bool == true && log["forward"] as? Bool == true)
+    #expect(log["returned"] as? Bool == true)
     let again = try #require(log["again"] as? [String])
     #expect(
       again == [log["address"] as? String ?? "", ratings.map { "\($0)" }.joined(separator: ",")])
+  }
+
+  @Test func `a long table has pages, and says how many objects are left out`() throws {
+    let shop = try Shop(in: folder)
+    let file = try page(of: shop.path, "--limit", "55")
+    let script = #"""
+      const rows = () => document.querySelectorAll("table:not(.object) tbody tr").length;
+      const log = [rows()];
+      document.querySelector("[data-turn='Next page']").click();
+      log.push(rows(), location.hash, document.activeElement.getAttribute("aria-label"));
+      history.back();
+      await settled();
+      log.push(rows(), document.querySelector(".notice").textContent);
+      return log;
+      """#
+    let log = try #require(
+      try browser.result(of: script, in: file, at: "#/entity/Work") as? [AnyHashable])
+    #expect(
+      log == [
+        50, 5, "#/entity/Work?page=2", "First page", 50,
+        "This page has 55 of 60 objects: 5 are left out. quire show --limit N takes more.",
+      ])
   }
 
   @Test func `the map of pages is walked through with the arrow keys`() throws {

@@ -20,7 +20,7 @@ struct ObjectsContent {
     for tree in summary?.trees ?? [] { titles[tree.name] = tree.content.title }
     let sizes = EntitySizes(summary?.trees ?? [], anatomy)
     let counts = Dictionary(
-      uniqueKeysWithValues: (summary?.entities ?? []).map { ($0.name, $0.objectCount) })
+      (summary?.entities ?? []).map { ($0.name, $0.objectCount) }, uniquingKeysWith: +)
     let listed = attempt {
       try Tool.reading(store) { context, model in
         (model, Self.results(of: model, in: context, limit: limit))

@@ -63,7 +63,7 @@ extension StorePage {
     for (const entity of entities) {
       entity.byKey = new Map(entity.objects.map((object, place) => [object[0], place]));
       entity.subentities = entities.filter(other => other.parent === entity.name);
-      entity.labelPlace = labelPlace(entity);
+      entity.labelPlaces = labelPlaces(entity);
     }
 
     /** The entity and all that inherit from it. */
@@ -83,22 +83,26 @@ extension StorePage {
       return `#/object/${encodeURIComponent(entity.name)}/${key}`;
     }
 
-    /** The place of the attribute that names an object best; -1 for none. */
-    function labelPlace(entity) {
+    /** The places of up to three attributes that name an object, the best first. */
+    function labelPlaces(entity) {
       const names = ["name", "title", "label", "displayname", "subject", "email", "slug"];
-      const texts = entity.attributes.filter(attribute =>
-        attribute.type === "string" && !/url|path$/i.test(attribute.name));
-      const lower = texts.map(attribute => attribute.name.toLowerCase());
-      const exact = names.map(name => lower.indexOf(name)).find(place => place >= 0);
-      const near = lower.findIndex(name => names.some(part => name.includes(part)));
-      const chosen = exact ?? (near >= 0 ? near : 0);
-      return texts.length ? entity.attributes.indexOf(texts[chosen]) : -1;
+      const rank = place => {
+        const name = entity.attributes[place].name.toLowerCase();
+        if (names.includes(name)) return names.indexOf(name);
+        return names.length + (names.some(part => name.includes(part)) ? 0 : 1);
+      };
+      return [...entity.attributes.keys()]
+        .filter(place => entity.attributes[place].type === "string"
+          && !/url|path$/i.test(entity.attributes[place].name))
+        .sort((left, right) => rank(left) - rank(right)).slice(0, 3);
     }
 
     function label(entity, object) {
-      if (entity.labelPlace < 0) return "";
-      const text = plain(object[1 + entity.labelPlace], "string").trim();
-      return text.length > 60 ? text.slice(0, 59) + "…" : text;
+      for (const place of entity.labelPlaces) {
+        const text = plain(object[1 + place], "string").trim();
+        if (text) return text.length > 60 ? text.slice(0, 59) + "…" : text;
+      }
+      return "";
     }
 
     /** A link to an object, or its name where the page does not have it. */

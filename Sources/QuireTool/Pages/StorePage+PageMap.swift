@@ -60,7 +60,7 @@ extension StorePage {
         this.element = make("div", {},
           make("fieldset", { class: "bar" }, make("legend", {}, "Colours by"),
             choice("kind", "kind of page"), choice("tree", "tree")),
-          this.legend, this.frame, this.tip);
+          this.frame, this.legend, this.tip);
         this.colourBy("kind");
         new ResizeObserver(() => this.draw()).observe(this.frame);
       }

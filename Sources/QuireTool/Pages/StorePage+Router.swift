@@ -90,9 +90,21 @@ extension StorePage {
         else entry.removeAttribute("aria-current");
       }
       showContents(false);
-      if (isFirst) return;
-      window.scrollTo(0, 0);
-      main.querySelector("h1")?.focus({ preventScroll: true });
+      if (!isFirst) moveToContent();
+    }
+
+    // Where the reader was when following a link, by the address of the view that was left.
+    const left = new Map();
+    let isFollowing = false;
+
+    /** A view begins at its heading. One that is gone back to begins where it was left. */
+    function moveToContent() {
+      const place = isFollowing ? undefined : left.get(location.hash);
+      isFollowing = false;
+      const followed = [...main.querySelectorAll("a")]
+        .find(other => other.getAttribute("href") === place?.address);
+      window.scrollTo(0, place?.top ?? 0);
+      (followed ?? main.querySelector("h1"))?.focus({ preventScroll: true });
     }
 
     function showContents(isShown) {
@@ -100,6 +112,12 @@ extension StorePage {
       menu.setAttribute("aria-expanded", isShown);
     }
 
+    document.addEventListener("click", event => {
+      const address = event.target.closest?.("a[href^='#']")?.getAttribute("href");
+      if (!address || address === location.hash) return;
+      left.set(location.hash, { top: window.scrollY, address });
+      isFollowing = true;
+    });
     menu.addEventListener("click", () => showContents(!nav.classList.contains("shown")));
     window.addEventListener("hashchange", () => showView(false));
     document.addEventListener("keydown", event => {

@@ -114,7 +114,7 @@ extension StorePage {
       }];
       // What names an object best comes first.
       const places = [...entity.attributes.keys()].sort((left, right) =>
-        (right === entity.labelPlace) - (left === entity.labelPlace));
+        (right === entity.labelPlaces[0]) - (left === entity.labelPlaces[0]));
       places.forEach(place => {
         const attribute = entity.attributes[place];
         const value = row => row.object[1 + place];
