@@ -22,6 +22,7 @@ import Testing
       Relationship("next", toOne: "class")
     }
     Entity("class", parent: "Note") {}
+    Entity("toString") {}
     Entity("作品", abstract: true) {}
   }
 
@@ -79,7 +80,8 @@ import Testing
     for line in [
       "  class Note {", "    string? a#60;b#62;#38;#34;c#34;",
       "    integer16 x#126;y#123;z#125;", "  class Entity2[\"Odd#32;#34;one#34;#59;#32;2\"]",
-      "  class Entity3[\"class\"]", "  class Entity4[\"作品\"] {",
+      "  class Entity3[\"class\"]", "  class Entity4[\"toString\"]",
+      "  class Entity5[\"作品\"] {",
       "  Note \"0..*\" --* \"0..1\" Entity2 : of, nullify / notes#59;#32;all, cascade",
       "  Entity2 --> \"0..1\" Entity3 : next, nullify", "  Note <|-- Entity3",
     ] {

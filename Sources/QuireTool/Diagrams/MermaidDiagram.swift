@@ -42,10 +42,13 @@ enum MermaidDiagram {
 
   // MARK: Names
 
-  /// Words of the language.
+  /// Words of the language, and members that every object of JavaScript has: release 11 stumbles
+  /// over classes of these names.
   private static let reserved: Set<String> = [
     "accDescr", "accTitle", "call", "callback", "class", "classDef", "classDiagram", "click",
     "cssClass", "direction", "href", "link", "namespace", "note", "o", "style",
+    "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+    "toString", "valueOf",
   ]
 
   /// A name is its own identifier if the language can take it for one; else it becomes the label of
