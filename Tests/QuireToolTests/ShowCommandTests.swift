@@ -223,6 +223,27 @@ import Testing
     #expect((cells["defects"] as? [String: String])?["\(number)"] != nil)
   }
 
+  @Test func `without the layouts of rows the model is there, and why its objects are not`() throws
+  {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 2.7")
+    // Long values of the schema: the model comes first, then the entities' layouts.
+    let pages = ToolRun("dump", store, "--pages").lines.filter {
+      $0.contains("overflow") && $0.contains("schema")
+    }
+    let number = try #require(pages.last?.split(separator: " ").first.flatMap { Int($0) })
+    try folder.damage(store) { $0[number * 4096 + 100] ^= 1 }
+    let page = try Page(of: store, in: folder)
+    #expect(page.run.code == .bad && page.entities.count == 15)
+    let error = try #require(try page.entity("Artwork")["error"] as? String)
+    #expect(error.contains("page \(number) is damaged"))
+    #expect(try page.entity("Artwork")["count"] is NSNull)
+    #expect(page.html.contains("href=\"#/entity/Artwork\""))
+    #expect(page.problems.count { $0.contains("cannot be opened") } == 1)
+    // The folder of the store is no part of the page.
+    #expect(!page.html.contains(folder.path))
+  }
+
   @Test func `a store that cannot be opened still shows its pages`() throws {
     let folder = try TemporaryFolder()
     let damaged = Fixtures.folder.appending(path: "Damaged/damaged-map.quire").path

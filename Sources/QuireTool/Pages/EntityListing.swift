@@ -12,6 +12,7 @@ import QuireModel
 struct EntityListing {
   private static let byteLimit = 64
 
+  let store: URL
   /// The places of entities in the model.
   let numbers: [String: Int]
   /// The largest number of objects.
@@ -23,7 +24,8 @@ struct EntityListing {
   private var textLimit: Int { room > 0 ? 2_000 : 80 }
   private var memberLimit: Int { room > 0 ? 500 : 10 }
 
-  init(numbers: [String: Int], limit: Int) {
+  init(store: URL, numbers: [String: Int], limit: Int) {
+    self.store = store
     self.numbers = numbers
     self.limit = limit
   }
@@ -59,7 +61,7 @@ struct EntityListing {
         objects = try context.fetch(request)
         good = count
       } catch {
-        if failure == nil { failure = Tool.diagnosis(of: error) }
+        if failure == nil { failure = StorePageContent.message(of: error, in: store) }
         bad = count
       }
       count = (good + bad) / 2
@@ -73,19 +75,21 @@ struct EntityListing {
   {
     var members = [JSONValue(object.objectID.key)]
     for attribute in Self.attributes(of: entity) {
-      members.append(Self.attempt { try value(of: attribute, of: object) })
+      members.append(Self.attempt(in: store) { try value(of: attribute, of: object) })
     }
     for relationship in Self.relationships(of: entity) {
-      members.append(Self.attempt { try destinations(of: relationship, of: object) })
+      members.append(Self.attempt(in: store) { try destinations(of: relationship, of: object) })
     }
     return members
   }
 
-  private static func attempt(_ read: () throws -> JSONValue) -> JSONValue {
+  private static func attempt(
+    in store: URL, _ read: () throws -> JSONValue
+  ) -> JSONValue {
     do {
       return try read()
     } catch {
-      return ["e": .string(Tool.diagnosis(of: error))]
+      return ["e": .string(StorePageContent.message(of: error, in: store))]
     }
   }
 

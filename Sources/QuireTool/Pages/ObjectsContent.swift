@@ -6,6 +6,7 @@ import QuireStorage
 /// The part of a store's page that is about objects. It is empty for a store of the engine alone;
 /// of a damaged store it has what can be read.
 struct ObjectsContent {
+  private let store: URL
   private(set) var summary: StoreSummary?
   private(set) var model: ManagedObjectModel?
   /// As the script takes them.
@@ -15,34 +16,44 @@ struct ObjectsContent {
   private(set) var problems: [String] = []
 
   init(of store: URL, _ anatomy: StoreAnatomy, limit: Int) {
+    self.store = store
     guard anatomy.trees.contains(where: { $0.name == "schema" }) else { return }
-    summary = attempt { try Tool.working(on: store) { try StoreSummary(of: store) } }
+    summary = attempt { try StoreSummary(of: store) }
     for tree in summary?.trees ?? [] { titles[tree.name] = tree.content.title }
     let sizes = EntitySizes(summary?.trees ?? [], anatomy)
     let counts = Dictionary(
       (summary?.entities ?? []).map { ($0.name, $0.objectCount) }, uniquingKeysWith: +)
-    let listed = attempt {
-      try Tool.reading(store) { context, model in
-        (model, Self.results(of: model, in: context, limit: limit))
-      }
-    }
-    guard let (model, results) = listed else {
-      // The model can be whole where objects are not.
-      model = try? PersistentStoreCoordinator.managedObjectModel(storedAt: store)
-      return
-    }
+    let listed =
+      attempt {
+        try Tool.reading(store) { context, model in
+          (model, Self.results(of: model, in: context, of: store, limit: limit))
+        }
+      } ?? unlisted
+    guard let (model, results) = listed else { return }
     self.model = model
     for (entity, result) in zip(model.entities, results) {
-      if let failure = result.failure { problems.append("\(entity.name): \(failure)") }
-      let count = counts[entity.name] ?? result.objects.count
+      let problem = result.failure.map { "\(entity.name): \($0)" }
+      if let problem, !problems.contains(where: problem.hasSuffix) { problems.append(problem) }
+      let count = counts[entity.name] ?? (problem == nil ? result.objects.count : nil)
       entities.append(Self.json(entity, result, count: count, sizes: sizes.json(of: entity.name)))
     }
   }
 
+  /// The entities of a store that cannot be opened, each with that failure. The model can be whole
+  /// all the same.
+  private var unlisted: (ManagedObjectModel, [EntityListing.Result])? {
+    guard let model = try? PersistentStoreCoordinator.managedObjectModel(storedAt: store) else {
+      return nil
+    }
+    let failed = EntityListing.Result(failure: problems.last)
+    return (model, model.entities.map { $0.isAbstract ? EntityListing.Result() : failed })
+  }
+
   private static func results(
-    of model: ManagedObjectModel, in context: ManagedObjectContext, limit: Int
+    of model: ManagedObjectModel, in context: ManagedObjectContext, of store: URL, limit: Int
   ) -> [EntityListing.Result] {
     var listing = EntityListing(
+      store: store,
       numbers: Dictionary(
         uniqueKeysWithValues: model.entities.enumerated().map { ($1.name, $0) }), limit: limit)
     return model.entities.map {
@@ -55,21 +66,21 @@ struct ObjectsContent {
     do {
       return try step()
     } catch {
-      let message = Tool.diagnosis(of: error)
+      let message = StorePageContent.message(of: error, in: store)
       if !problems.contains(message) { problems.append(message) }
       return nil
     }
   }
 
   private static func json(
-    _ entity: EntityDescription, _ result: EntityListing.Result, count: Int, sizes: JSONValue
+    _ entity: EntityDescription, _ result: EntityListing.Result, count: Int?, sizes: JSONValue
   ) -> JSONValue {
     [
       "name": .string(entity.name),
       "parent": JSONValue(entity.parent?.name),
       "abstract": JSONValue(entity.isAbstract),
       "hash": .string(entity.versionHash.description),
-      "count": JSONValue(count),
+      "count": count.map { JSONValue($0) } ?? .null,
       "error": JSONValue(result.failure),
       "sizes": sizes,
       "attributes": .array(

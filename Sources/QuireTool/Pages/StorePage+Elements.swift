@@ -71,8 +71,10 @@ extension StorePage {
       return [entity, ...entity.subentities.flatMap(family)];
     }
 
+    /** The objects of an entity and its subentities; `null` if one is not known. */
     function familyCount(entity) {
-      return family(entity).reduce((sum, member) => sum + member.count, 0);
+      const counts = family(entity).map(member => member.count);
+      return counts.includes(null) ? null : counts.reduce((sum, count) => sum + count, 0);
     }
 
     function entityAddress(entity) {

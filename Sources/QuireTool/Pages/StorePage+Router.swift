@@ -54,7 +54,7 @@ extension StorePage {
 
     function item(address, text, count, className) {
       return make("li", {}, link(address, make("span", { class: className }, text),
-        count === undefined ? null : make("span", { class: "count" }, grouped(count))));
+        typeof count !== "number" ? null : make("span", { class: "count" }, grouped(count))));
     }
 
     function entityItems(parent, depth) {

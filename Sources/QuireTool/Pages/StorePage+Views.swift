@@ -16,7 +16,7 @@ extension StorePage {
 
     function numberColumn(title, value, show = grouped) {
       return { title, isNumber: true, text: row => String(value(row)), key: value,
-        cell: row => show(value(row)) };
+        cell: row => value(row) === null ? "unknown" : show(value(row)) };
     }
 
     // The overview
@@ -88,7 +88,8 @@ extension StorePage {
       const failed = members.filter(member => member.error);
       return [
         heading(entity.name, entity.abstract ? make("span", { class: "badge" }, "abstract") : null),
-        make("p", { class: "lead" }, counted(count, "object"),
+        make("p", { class: "lead" },
+          count === null ? "An unknown number of objects" : counted(count, "object"),
           entity.parent ? [", inherits from ",
             link(entityAddress(entitiesByName.get(entity.parent)), entity.parent)] : null,
           entity.subentities.length ? ", with those of " : null,

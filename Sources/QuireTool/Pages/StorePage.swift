@@ -44,8 +44,8 @@ struct StorePage {
       <nav id="nav" aria-label="Contents"></nav>
       <main id="main" tabindex="-1"><noscript><p>This page is made by a script, which is not run.
       The diagram below is shown without it.</p></noscript></main>
-      <section id="diagram" aria-label="Diagram of the model">
-      \(diagram)</section>
+      <div id="diagram">
+      \(diagram)</div>
       <p id="live" class="spoken" role="status"></p>
       <script type="application/json" id="data">\(Self.embedded(content.json))</script>
       <script>

@@ -26,7 +26,7 @@ struct StorePageContent {
     var cells = JSONValue.null
     do {
       cells = try PageCells(anatomy).json()
-    } catch { problems.append(Tool.diagnosis(of: error)) }
+    } catch { problems.append(Self.message(of: error, in: store)) }
     self.problems = problems
     json = [
       "name": .string(name),
@@ -47,6 +47,12 @@ struct StorePageContent {
         ]
       } ?? .null,
     ]
+  }
+
+  /// What an error says, without the folder of the store: a page may be given away.
+  static func message(of error: any Error, in store: URL) -> String {
+    Tool.diagnosis(of: error).replacing("\(store.path): ", with: "")
+      .replacing(store.path, with: store.lastPathComponent)
   }
 
   private static func facts(_ anatomy: StoreAnatomy, _ summary: StoreSummary?) -> JSONValue {
