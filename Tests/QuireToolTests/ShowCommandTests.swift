@@ -165,6 +165,8 @@ import Testing
     #expect(try page.entity("Work")["count"] as? Int == 30)
     #expect(page.data["limit"] as? Int == 7)
     #expect(try Page(of: shop.path, in: folder, "--limit", "0").objects("Work").isEmpty)
+    #expect(
+      try Page(of: shop.path, in: folder, "--limit", "\(Int.max)").objects("Work").count == 30)
   }
 
   @Test func `long texts and bytes are cut, and say how long they are`() throws {

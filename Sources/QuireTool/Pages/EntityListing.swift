@@ -53,8 +53,8 @@ struct EntityListing {
     var objects: [ManagedObject] = []
     var failure: String?
     // A number of objects that can be read, and one that cannot.
-    var (good, bad) = (0, limit + 1)
-    var count = limit
+    var count = min(limit, .max - 1)
+    var (good, bad) = (0, count + 1)
     while bad - good > 1 {
       request.fetchLimit = count
       do {
@@ -64,7 +64,7 @@ struct EntityListing {
         if failure == nil { failure = StorePageContent.message(of: error, in: store) }
         bad = count
       }
-      count = (good + bad) / 2
+      count = good + (bad - good) / 2
     }
     return Result(
       objects: objects.map { .array(members(of: $0, entity)) }, failure: failure)
