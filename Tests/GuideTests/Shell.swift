@@ -32,6 +32,15 @@ struct Shell {
     return shell
   }
 
+  /// Changes four bytes of a page of a store.
+  func damage(_ name: String, page: Int) throws {
+    let url = folder.url.appending(path: name)
+    var data = try Data(contentsOf: url)
+    let start = page * 4096 + 200
+    data.replaceSubrange(start..<start + 4, with: Data("XXXX".utf8))
+    try data.write(to: url)
+  }
+
   /// Runs a command whose output does not matter.
   func runSilently(_ command: String) throws { _ = try output(of: command) }
 
