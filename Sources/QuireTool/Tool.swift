@@ -40,8 +40,8 @@ package enum Tool {
       GenerateCommand.self, PortCommand.self, ImportCommand.self, MigrateCommand.self,
       BackupCommand.self, RestoreCommand.self, CompactCommand.self, StatCommand.self,
       CheckCommand.self, DoctorCommand.self, SalvageCommand.self, ShowCommand.self,
-      DumpCommand.self, QueryCommand.self, ExplainCommand.self, ExportCommand.self,
-      LoadCommand.self, FixturesCommand.self, CompletionCommand.self,
+      DumpCommand.self, QueryCommand.self, ExplainCommand.self, EditCommand.self,
+      ExportCommand.self, LoadCommand.self, FixturesCommand.self, CompletionCommand.self,
     ]
   }
 

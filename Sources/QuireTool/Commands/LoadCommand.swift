@@ -99,7 +99,8 @@ struct LoadCommand: Command {
       guard let last else { throw error }
       let hint = hint(on: error, content.objects[last].entityName, context)
       throw InputError(
-        "\(content.place(of: last)): \(Tool.diagnosis(of: error))\(hint.map { "; \($0)" } ?? "")")
+        at: content.place(of: last),
+        Tool.diagnosis(of: error) + (hint.map { "; \($0)" } ?? ""))
     }
   }
 

@@ -46,7 +46,9 @@ struct ZshCompletion {
 
   private func arguments(_ syntax: CommandSyntax) -> String {
     var specifications = syntax.options.map { option in
-      let start = "--\(option.name)\(option.value == nil ? "" : "=")[\(escaped(option.meaning))]"
+      let times = option.isRepeatable ? "*" : ""
+      let start =
+        "\(times)--\(option.name)\(option.value == nil ? "" : "=")[\(escaped(option.meaning))]"
       guard let value = option.value else { return start }
       return "\(start):\(value):\(action(option.choices, isFile: option.namesFile))"
     }

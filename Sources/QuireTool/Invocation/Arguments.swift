@@ -1,12 +1,12 @@
 /// The arguments of a command, checked against its syntax.
 ///
-/// Options are written `--name value` or `--name=value`, in any place and each at most once; `--`
-/// ends them, for files whose names begin with a hyphen.
+/// Options are written `--name value` or `--name=value`, in any place, each at most once unless it
+/// is repeatable; `--` ends them, for files whose names begin with a hyphen.
 struct Arguments {
   private let syntax: CommandSyntax
   /// The operands in the order of the syntax.
   private(set) var operands: [String] = []
-  private var values: [String: String] = [:]
+  private var allValues: [String: [String]] = [:]
 
   /// - Throws: for an unknown or repeated option, and for a value or an operand that is missing or
   ///   too many.
@@ -26,7 +26,7 @@ struct Arguments {
     if operands.count < syntax.operands.count, !syntax.operands[operands.count].isOptional {
       throw wrong("\(syntax.operands[operands.count].name) is missing.")
     }
-    for option in syntax.options where option.isRequired && values[option.name] == nil {
+    for option in syntax.options where option.isRequired && allValues[option.name] == nil {
       throw wrong("\(option.spelling) is missing.")
     }
   }
@@ -36,14 +36,17 @@ struct Arguments {
     words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
   }
 
-  func has(flag name: String) -> Bool { values[name] != nil }
+  func has(flag name: String) -> Bool { allValues[name] != nil }
 
   /// The value of an option; `nil` when it was not given.
-  func value(of name: String) -> String? { values[name] }
+  func value(of name: String) -> String? { allValues[name]?.last }
+
+  /// The values of a repeatable option, in their order.
+  func values(of name: String) -> [String] { allValues[name] ?? [] }
 
   /// The value of an option that the syntax requires.
   func requiredValue(of name: String) -> String {
-    guard let value = values[name] else {
+    guard let value = value(of: name) else {
       preconditionFailure("the syntax of \(syntax.name) does not require --\(name)")
     }
     return value
@@ -51,7 +54,7 @@ struct Arguments {
 
   /// The value of an option as a number, when it was given.
   func number(of name: String) throws(UsageError) -> UInt64? {
-    guard let value = values[name] else { return nil }
+    guard let value = value(of: name) else { return nil }
     guard let number = UInt64(value) else {
       throw wrong("--\(name) takes a number from 0 to \(UInt64.max), not “\(value)”.")
     }
@@ -69,7 +72,7 @@ struct Arguments {
 
   /// The words of an option's value, which has commas between them; none when it was not given.
   func list(of name: String) throws(UsageError) -> [String] {
-    guard let value = values[name] else { return [] }
+    guard let value = value(of: name) else { return [] }
     let words = value.split(separator: ",", omittingEmptySubsequences: false).map { word in
       String(word.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
@@ -91,10 +94,12 @@ struct Arguments {
         "There is no option \(parts[0])."
           + Suggestion.sentence(for: String(parts[0]), among: names))
     }
-    guard values[option.name] == nil else { throw wrong("--\(option.name) is given twice.") }
+    guard option.isRepeatable || allValues[option.name] == nil else {
+      throw wrong("--\(option.name) is given twice.")
+    }
     guard option.value != nil else {
       guard parts.count == 1 else { throw wrong("--\(option.name) takes no value.") }
-      values[option.name] = ""
+      allValues[option.name] = [""]
       return
     }
     let value = parts.count == 2 ? String(parts[1]) : words.first
@@ -103,7 +108,7 @@ struct Arguments {
       throw wrong("--\(option.name) needs a value.")
     }
     if parts.count == 1 { words.removeFirst() }
-    values[option.name] = value
+    allValues[option.name, default: []].append(value)
   }
 
   private mutating func takeOperand(_ word: String) throws(UsageError) {
@@ -118,7 +123,7 @@ struct Arguments {
   func choice<Choice: RawRepresentable & CaseIterable>(
     of name: String
   ) throws(UsageError) -> Choice? where Choice.RawValue == String {
-    guard let value = values[name] else { return nil }
+    guard let value = value(of: name) else { return nil }
     return try choice(value, of: "--\(name)")
   }
 

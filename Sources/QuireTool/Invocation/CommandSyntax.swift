@@ -24,6 +24,8 @@ package struct CommandSyntax: Sendable {
     package var value: String?
     var meaning: String
     package var isRequired = false
+    /// Whether it may be given several times.
+    package var isRepeatable = false
     /// The words that the value may be; any where there are none.
     package var choices: [String] = []
 
@@ -37,12 +39,13 @@ package struct CommandSyntax: Sendable {
     /// An option with a value.
     init(
       _ name: String, _ value: String, _ meaning: String, isRequired: Bool = false,
-      choices: [String] = []
+      isRepeatable: Bool = false, choices: [String] = []
     ) {
       self.name = name
       self.value = value
       self.meaning = meaning
       self.isRequired = isRequired
+      self.isRepeatable = isRepeatable
       self.choices = choices
     }
 

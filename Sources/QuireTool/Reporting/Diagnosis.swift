@@ -5,8 +5,16 @@ import QuireStorage
 /// A file or a name that the user gave and that is no good; made by the tool itself.
 struct InputError: Error, CustomStringConvertible {
   let description: String
+  /// Whether it says in which other input the mistake is, so that no store needs to be named.
+  var namesPlace = false
 
   init(_ description: String) { self.description = description }
+
+  /// - Parameter place: where the mistake is, as “list.csv, line 7”.
+  init(at place: String, _ description: String) {
+    self.description = "\(place): \(description)"
+    namesPlace = true
+  }
 }
 
 extension Tool {
@@ -38,6 +46,8 @@ extension Tool {
     do {
       return try body()
     } catch let error as CancellationError {
+      throw error
+    } catch let error as InputError where error.namesPlace {
       throw error
     } catch {
       let text = diagnosis(of: error)

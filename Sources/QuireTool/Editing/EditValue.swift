@@ -1,0 +1,83 @@
+import Foundation
+import Quire
+import QuireModel
+
+/// Values of attributes as they are typed.
+enum EditValue {
+  /// The value that a word means for an attribute; `nil` where it means none of its type.
+  static func value(of text: String, for attribute: AttributeDescription) -> AttributeValue? {
+    switch attribute.type {
+    case .integer16, .integer32, .integer64: return Int64(text).map { .integer($0) }
+    case .double: return Double(text).map { .double($0) }
+    case .float: return Float(text).map { .float($0) }
+    case .decimal:
+      // Foundation reads the beginning of a text and passes over the rest.
+      guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?/) != nil else {
+        return nil
+      }
+      return Decimal(string: text).map { .decimal($0) }
+    case .boolean:
+      switch text.lowercased() {
+      case "true", "yes", "1": return .boolean(true)
+      case "false", "no", "0": return .boolean(false)
+      default: return nil
+      }
+    case .string: return .string(text)
+    case .date: return date(text).map { .date($0) }
+    case .binaryData: return Data(base64Encoded: text).map { .binary($0) }
+    case .transformable: return Data(base64Encoded: text).map { .transformed($0) }
+    case .uuid: return UUID(uuidString: text).map { .uuid($0) }
+    case .uri: return URL(string: text).map { .uri($0) }
+    case .objectID: return URL(string: text).map { .objectID($0) }
+    case .composite: return composite(text, attribute)
+    case .undefined: return nil
+    }
+  }
+
+  /// What a value of the type is, for a message.
+  static func expectation(of type: AttributeType) -> String {
+    switch type {
+    case .integer16, .integer32, .integer64: "a whole number"
+    case .double, .float, .decimal: "a number"
+    case .boolean: "true or false"
+    case .string: "a text"
+    case .date: "a moment such as 2024-01-31T12:00:00Z, a day, or seconds since 2001"
+    case .binaryData, .transformable: "base64"
+    case .uuid: "a UUID"
+    case .uri, .objectID: "a URL"
+    case .composite: "a JSON object with its elements"
+    case .undefined: "no value that can be typed"
+    }
+  }
+
+  private static func date(_ text: String) -> Date? {
+    if let seconds = Double(text) { return Date(timeIntervalSinceReferenceDate: seconds) }
+    let isDay = text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
+    for hasFraction in [false, true] {
+      let format = Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction)
+      let whole = isDay ? "\(text)T00:00:00Z" : text
+      guard let date = try? format.parse(whole) else { continue }
+      // Foundation takes the 30th of February for the second of March.
+      if whole.hasSuffix("Z"), date.formatted(format).prefix(19) != whole.prefix(19) { return nil }
+      return date
+    }
+    return nil
+  }
+
+  private static func composite(
+    _ text: String, _ attribute: AttributeDescription
+  ) -> AttributeValue? {
+    guard
+      let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    else { return nil }
+    var values: [String: AttributeValue] = [:]
+    for (name, value) in object {
+      guard let element = attribute.elements.first(where: { $0.name == name }),
+        let value = (value as? String).flatMap({ self.value(of: $0, for: element) })
+          ?? AttributeValue(value, for: element)
+      else { return nil }
+      values[name] = value
+    }
+    return .composite(values)
+  }
+}
