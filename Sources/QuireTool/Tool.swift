@@ -143,7 +143,7 @@ package enum Tool {
   ]
 
   private static var usage: String {
-    "usage: quire \(syntaxes.map(\.name).joined(separator: "|")) …\n       quire help COMMAND"
+    "usage: quire COMMAND …\n       quire help [COMMAND]"
   }
 
   private static var overview: String {
@@ -160,9 +160,9 @@ package enum Tool {
       usage: quire COMMAND …
       \(list.joined(separator: "\n"))
 
-      quire help COMMAND says more about one, with examples. Exit codes: 0 good, 1 a store or another input is
-      bad, 2 wrong usage. With --json the answer is one JSON value; errors and notes go to the
-      standard error either way.
+      quire help COMMAND says more about one, with examples. Exit codes: 0 good, 1 a store or another
+      input is bad, 2 wrong usage. With --json the answer is one JSON value; errors and notes go to
+      the standard error either way.
       """
   }
 }

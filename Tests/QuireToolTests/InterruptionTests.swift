@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireSimulation
 import QuireTool
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
     let folder: TemporaryFolder
     var store: String { folder.path("notes.quire") }
 
-    init(count: Int = 600) throws {
+    init(count: Int = 250) throws {
       folder = try TemporaryFolder()
       let body = String(repeating: "Harbour after rain. ", count: 200)
       let lines = (1...count).map {
@@ -62,7 +63,7 @@ import Testing
     let seed = UInt64.random(in: 1...UInt64.max)
     var random = SeededRandom(seed: seed, stream: one.words[0])
     var duration = 0.3
-    for round in 0..<5 {
+    for round in 0..<Amount.of(debug: 3, release: 12, exhaustive: 100) {
       let folder = try TemporaryFolder()
       let before = busy.names()
       for name in before where !name.contains("/") {
@@ -86,7 +87,7 @@ import Testing
       #expect(after.isSuperset(of: before))
       if code == 0 { #expect(made == one.made) }
       let check = try ToolRun("check", folder.path("notes.quire"), "--json").json()
-      #expect(check["isSound"] as? Bool == true && check["objects"] as? Int == 600, "seed \(seed)")
+      #expect(check["isSound"] as? Bool == true && check["objects"] as? Int == 250, "seed \(seed)")
     }
   }
 

@@ -7,6 +7,7 @@ import Testing
     for run in [ToolRun(), ToolRun("--help"), ToolRun("-h"), ToolRun("help")] {
       #expect(run.code == .good)
       #expect(run.errors.isEmpty)
+      for line in run.lines { #expect(line.count <= 100, "\(line)") }
       for syntax in Tool.syntaxes {
         #expect(run.lines.count { $0.hasPrefix("  \(syntax.name) ") } == 1)
       }

@@ -162,7 +162,12 @@ struct MigrateCommand: Command {
       console.note("a deferred migration has left up to \(objects): --finish rewrites them")
       return
     }
-    let duration = isDryRun ? nil : try Tool.working(on: store) { try finish(model) }
+    let duration =
+      isDryRun
+      ? nil
+      : try console.waiting("rewriting \(objects)") { _ in
+        try Tool.working(on: store) { try finish(model) }
+      }
     if isJSON {
       answer(console, model, nil, nil, nil, left, duration)
     } else if let duration {

@@ -33,8 +33,10 @@ struct RestoreCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    try Tool.working(on: store) {
-      try PersistentStoreCoordinator.restorePersistentStore(at: store, fromBackupAt: backup)
+    try console.waiting("restoring") { _ in
+      try Tool.working(on: store) {
+        try PersistentStoreCoordinator.restorePersistentStore(at: store, fromBackupAt: backup)
+      }
     }
     let summary = try Tool.working(on: store) { try StoreSummary(of: store) }
     if isJSON {

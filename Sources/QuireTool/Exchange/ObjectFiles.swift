@@ -124,7 +124,8 @@ struct ObjectFiles {
       columns = CSVColumns(of: try Tool.entity(named: name, of: model))
     } catch {
       throw InputError(
-        "\(file.path): \(error). The name of the file, or --entity, says whose objects it has")
+        "\(file.path): the name of a CSV file, or --entity, says whose objects it has, and \(error)"
+      )
     }
     var reader = CSVReader(Array(bytes))
     var line = 1
