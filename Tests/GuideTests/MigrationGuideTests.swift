@@ -51,6 +51,22 @@ import Testing
     try container.close()
   }
 
+  @Test func `an older program takes a newer store back, and keeps a copy`() throws {
+    let new = try PersistentContainer(name: "Library", for: Book.self)
+    try new.loadPersistentStore(at: url)
+    try new.writeAndWait { context in
+      for book in try context.fetch(Book.fetchRequest()) { (book.pages, book.price) = (287, 10) }
+    }
+    try new.close()
+    let old = try PersistentContainer(name: "Library", for: One.Book.self)
+    let store = try old.loadPersistentStore(at: url)
+    let books = try old.newBackgroundContext().fetch(One.Book.fetchRequest())
+    #expect(books.map(\.price) == [10])
+    #expect(books.map(\.name) == ["Kindred"])
+    #expect(store.migrationReport?.backup != nil)
+    try old.close()
+  }
+
   @Test func `a plan says what would happen`() throws {
     let model = VersionedModel(try ManagedObjectModel(for: Book.self))
     if let plan = try MigrationPlan.plan(forStoreAt: url, to: model) { print(plan) }
