@@ -144,7 +144,7 @@ import Testing
         import insert Book/p2
         """)
     let token = try #require(lastToken)
-    _ = try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: token))
+    try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: token))
     #expect(
       try context.execute(PersistentHistoryChangeRequest.fetchHistory(after: lastToken))
         .transactions.isEmpty)

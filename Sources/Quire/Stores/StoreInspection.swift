@@ -91,8 +91,9 @@ public struct StoreInspection: Sendable {
     switch error {
     case let error as PersistenceError: findings.append(error.message)
     case let error as StorageError:
-      // The findings of the pages' check are kept.
-      findings.append("the objects could not be looked at further: \(error)")
+      // The findings of the pages' check are kept. One page may stop the look at several parts.
+      let finding = "the objects could not be looked at further: \(error)"
+      if !findings.contains(finding) { findings.append(finding) }
     default: findings.append("\(error)")
     }
   }

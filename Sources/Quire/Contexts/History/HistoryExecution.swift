@@ -23,6 +23,7 @@ extension ManagedObjectContext {
   ///   histories do not have; ``PersistenceError/Code/persistentStoreSave`` (134030) if history
   ///   cannot be deleted.
   /// - Complexity: O(transactions after the token, with their changes if these are fetched).
+  @discardableResult
   public final func execute(
     _ request: PersistentHistoryChangeRequest
   ) throws -> PersistentHistoryResult {
@@ -37,6 +38,7 @@ extension ManagedObjectContext {
 
 extension PersistentStoreCoordinator {
   /// Executes a history request; see `ManagedObjectContext.execute(_:)`. No context is needed.
+  @discardableResult
   public func execute(
     _ request: PersistentHistoryChangeRequest
   ) throws -> PersistentHistoryResult {
