@@ -18,7 +18,13 @@ final class XcodeDocument: NSObject {
 
   static func root(of data: Data, file: String) throws(XcodeModelError) -> XcodeElement {
     let document = XcodeDocument(file: file)
-    let parser = XMLParser(data: data)
+    guard let text = XMLText(data) else {
+      throw XcodeModelError(
+        file: file,
+        reason: .malformed(
+          line: 1, column: 1, "it is neither UTF-8 nor, with a byte order mark, UTF-16"))
+    }
+    let parser = XMLParser(data: text.utf8)
     parser.shouldResolveExternalEntities = false
     parser.delegate = document
     let isWhole = parser.parse()
