@@ -1,25 +1,37 @@
 import Foundation
 
-/// The text of an XML document, in UTF-8 whatever it was in.
+/// The text of an XML document, in UTF-8 whatever it was in, and without what parsers stumble over.
 ///
-/// The system's XML parser is given nothing else: some releases of libxml2 read through a null
-/// pointer when eight bytes of malformed UTF-16 are all there is. Xcode writes UTF-8.
+/// The system's XML parser is given nothing else: libxml2 2.9.14 reads through a null pointer when
+/// eight bytes of malformed UTF-16 are all there is, and the toolchain's FoundationXML when a
+/// processing instruction has no data. No document of Xcode's has any of that.
 struct XMLText {
+  /// Why a text is not given to the parser.
+  struct Refusal: Error { var words: String }
+
   let utf8: Data
 
-  /// - Returns: `nil` if the text is not well-formed, or says that it has another encoding.
-  init?(_ data: Data) {
-    let text: String?
-    if data.starts(with: [0xFE, 0xFF]) {
-      text = Self.utf16(data.dropFirst(2)) { UInt16($0) << 8 | UInt16($1) }
-    } else if data.starts(with: [0xFF, 0xFE]) {
-      text = Self.utf16(data.dropFirst(2)) { UInt16($1) << 8 | UInt16($0) }
-    } else {
-      let mark = data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-      text = String(validating: data.dropFirst(mark), as: UTF8.self)
+  init(_ data: Data) throws(Refusal) {
+    guard let text = Self.text(data) else {
+      throw Refusal(words: "it is neither UTF-8 nor, with a byte order mark, UTF-16")
     }
-    guard let text, let plain = Self.withoutEncoding(text) else { return nil }
-    utf8 = Data(plain.utf8)
+    try Self.checkEncoding(of: text)
+    var bytes = Array(text.utf8)
+    try Self.blankInstructions(in: &bytes)
+    utf8 = Data(bytes)
+  }
+
+  // MARK: Encodings
+
+  private static func text(_ data: Data) -> String? {
+    if data.starts(with: [0xFE, 0xFF]) {
+      return utf16(data.dropFirst(2)) { UInt16($0) << 8 | UInt16($1) }
+    }
+    if data.starts(with: [0xFF, 0xFE]) {
+      return utf16(data.dropFirst(2)) { UInt16($1) << 8 | UInt16($0) }
+    }
+    let mark = data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    return String(validating: data.dropFirst(mark), as: UTF8.self)
   }
 
   private static func utf16(_ bytes: Data, _ unit: (UInt8, UInt8) -> UInt16) -> String? {
@@ -31,16 +43,55 @@ struct XMLText {
     return String(validating: units, as: UTF16.self)
   }
 
-  /// The declaration at the start becomes blanks, as the encoding that it names is none any more;
-  /// lines and columns stay.
-  private static func withoutEncoding(_ text: String) -> String? {
-    guard text.hasPrefix("<?xml"), let end = text.firstRange(of: "?>") else { return text }
-    let declaration = text[..<end.upperBound]
-    if let name = declaration.firstRange(of: "encoding") {
-      let words = declaration[name.upperBound...].split { " =\t\r\n\"'?".contains($0) }
-      let known: Set = ["utf-8", "utf8", "utf-16", "us-ascii", "ascii"]
-      guard let word = words.first, known.contains(word.lowercased()) else { return nil }
+  private static func checkEncoding(of text: String) throws(Refusal) {
+    guard text.hasPrefix("<?xml"), let end = text.firstRange(of: "?>") else { return }
+    let declaration = text[..<end.lowerBound]
+    guard let name = declaration.firstRange(of: "encoding") else { return }
+    let word = declaration[name.upperBound...].split { " =\t\r\n\"'".contains($0) }.first ?? ""
+    let known: Set = ["utf-8", "utf8", "utf-16", "us-ascii", "ascii"]
+    guard known.contains(word.lowercased()) else {
+      throw Refusal(words: "its encoding is “\(word.prefix(40))”: UTF-8 and UTF-16 are read")
     }
-    return String(declaration.map { $0.isNewline ? $0 : " " }) + text[end.upperBound...]
+  }
+
+  // MARK: Instructions
+
+  /// Makes blanks of processing instructions, the declaration among them, whose encoding is none
+  /// any more. Lines and columns stay.
+  ///
+  /// - Throws: if the document declares entities, which could bring instructions back.
+  private static func blankInstructions(in bytes: inout [UInt8]) throws(Refusal) {
+    var place = 0
+    func isThere(_ word: String) -> Bool { bytes[place...].starts(with: word.utf8) }
+    func end(of word: String, after skipped: Int) -> Int {
+      var end = place + skipped
+      while end < bytes.count {
+        if bytes[end...].starts(with: word.utf8) { return end + word.utf8.count }
+        end += 1
+      }
+      return bytes.count
+    }
+    while let next = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
+      place = next
+      if isThere("<!--") {
+        place = end(of: "-->", after: 4)
+      } else if isThere("<![CDATA[") {
+        place = end(of: "]]>", after: 9)
+      } else if isThere("<?") {
+        let end = end(of: "?>", after: 2)
+        for index in place..<end where !"\r\n".utf8.contains(bytes[index]) {
+          bytes[index] = UInt8(ascii: " ")
+        }
+        place = end
+      } else if isThere("<!DOCTYPE") {
+        let end = end(of: ">", after: 9)
+        guard !bytes[place..<end].contains(UInt8(ascii: "[")) else {
+          throw Refusal(words: "it has declarations of its own in its document type")
+        }
+        place = end
+      } else {
+        place += 1
+      }
+    }
   }
 }

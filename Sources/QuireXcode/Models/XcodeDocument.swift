@@ -18,11 +18,12 @@ final class XcodeDocument: NSObject {
 
   static func root(of data: Data, file: String) throws(XcodeModelError) -> XcodeElement {
     let document = XcodeDocument(file: file)
-    guard let text = XMLText(data) else {
+    let text: XMLText
+    do throws(XMLText.Refusal) {
+      text = try XMLText(data)
+    } catch {
       throw XcodeModelError(
-        file: file,
-        reason: .malformed(
-          line: 1, column: 1, "it is neither UTF-8 nor, with a byte order mark, UTF-16"))
+        file: file, reason: .malformed(line: 1, column: 1, error.words))
     }
     let parser = XMLParser(data: text.utf8)
     parser.shouldResolveExternalEntities = false

@@ -45,4 +45,24 @@ import Testing
     }
     #expect("\(error.map { "\($0)" } ?? "")".contains("UTF-8"))
   }
+
+  /// A fuzzer found the first: FoundationXML of Swift 6.3 read through a null pointer.
+  @Test(arguments: [
+    "<?empty?><model>%</model>", "<?full of = \"data\"?>\n<model><?a?>%<?b?></model><?c?>",
+    "<!-- <?a?> --><!DOCTYPE model>\n<model><![CDATA[<?a?>]]>%<!-- > --></model>",
+  ])
+  func `processing instructions and comments are passed over`(document: String) throws {
+    let text = document.replacing("%", with: "<entity name=\"A\"/>")
+    #expect(try names(in: Array(text.utf8)) == ["A"])
+  }
+
+  /// Entities that a document declares could grow, and could be instructions.
+  @Test(arguments: [
+    "<!DOCTYPE model [<!ENTITY e \"&#60;?a?>\">]><model>&e;</model>",
+    "<!DOCTYPE model [<!ENTITY e SYSTEM \"file:///etc/hosts\">]><model>&e;</model>",
+    "<model><?a</model>", "<!DOCTYPE model", "<model><!-- <?a?></model>", "<?",
+  ])
+  func `declared entities, and what does not end, are errors`(document: String) {
+    #expect(throws: XcodeModelError.self) { try names(in: Array(document.utf8)) }
+  }
 }
