@@ -17,6 +17,8 @@ struct XMLText {
     }
     try Self.checkEncoding(of: text)
     var bytes = Array(text.utf8)
+    // By zeros the parser would guess another encoding.
+    guard !bytes.contains(0) else { throw Refusal(words: "it has a zero among its characters") }
     try Self.blankInstructions(in: &bytes)
     utf8 = Data(bytes)
   }
