@@ -43,7 +43,8 @@ import Testing
     try FileManager.default.copyItem(
       atPath: Fixtures.store("Gallery 2.7"), toPath: folder.path("gallery.quire"))
     let files: Set = [
-      "backup.quire", "classes", "copy.quire", "exported", "gallery.quire", "json-lines", "swift",
+      "backup.quire", "classes", "copy.quire", "exported", "gallery.html", "gallery.quire",
+      "gallery.svg", "json-lines", "model.svg", "rescued.quire", "swift",
     ]
     let commands = try commands()
     #expect(commands.count >= 20)

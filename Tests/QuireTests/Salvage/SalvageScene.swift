@@ -118,8 +118,8 @@ struct SalvageScene {
   var pageCount: Int { bytes.count / SalvageScene.pageSize }
 
   /// The store with a page replaced by others' bytes.
-  func damaged(_ page: Int, _ how: Damage) -> [UInt8] {
-    var bytes = self.bytes
+  func damaged(_ page: Int, _ how: Damage, of former: [UInt8]? = nil) -> [UInt8] {
+    var bytes = former ?? self.bytes
     let start = page * SalvageScene.pageSize
     let range = start..<start + SalvageScene.pageSize
     switch how {

@@ -62,6 +62,49 @@ import Testing
     }
   }
 
+  /// Several pages at once may cost more than what is on them, but never make something up.
+  @Test func `what is kept after several pages are lost is as it was`() throws {
+    let scene = try SalvageScene(thingCount: Self.thingCount)
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("several pages lost by seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    for round in 0..<Amount.of(debug: 4, release: 40, exhaustive: 400) {
+      var bytes = scene.bytes
+      var pages: [Int] = []
+      for _ in 0..<Int.random(in: 2...12, using: &random) {
+        let page = Int.random(in: 0..<scene.pageCount, using: &random)
+        pages.append(page)
+        bytes = scene.damaged(
+          page, SalvageScene.Damage.allCases.randomElement(using: &random) ?? .zeros, of: bytes)
+      }
+      let what = "round \(round): pages \(pages)"
+      guard let found = try? scene.salvage(bytes, model: scene.model) else {
+        // Neither the size of pages nor anything else is known.
+        #expect(pages.contains(0) && pages.contains(3), "\(what)")
+        continue
+      }
+      #expect(found.findings.isEmpty, "\(what): \(found.findings.prefix(5))")
+      for (name, node) in found.content.objects {
+        guard let former = scene.content.objects[name] else {
+          Issue.record("\(what): \(name) was never there")
+          continue
+        }
+        for (key, value) in node.values where key != "partCount" {
+          // Without the first page nothing tells a flipped bit.
+          if former.values[key] != value, !pages.contains(0) {
+            Issue.record("\(what): \(name).\(key) is another")
+          }
+        }
+        for (key, members) in node.links {
+          let before = Set(former.links[key] ?? [])
+          if !before.isSuperset(of: members), !pages.contains(0), !pages.contains(4) {
+            Issue.record("\(what): \(name).\(key) has members that it had not")
+          }
+        }
+      }
+    }
+  }
+
   @Test func `a sound store comes out as it is`() throws {
     let scene = try SalvageScene(thingCount: Self.thingCount)
     let found = try scene.salvage(scene.bytes)
