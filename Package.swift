@@ -5,6 +5,11 @@ import PackageDescription
 // second time, optimised: that takes minutes a target.
 let testsObjectsAlone = Context.environment["QUIRE_TESTS"] == "objects"
 
+// Who builds this package itself has no use for its plugin, which would cost half of the time: the
+// package manager compiles what a plugin runs, here the tool and all that it stands on, a second
+// time for the machine that builds. Those who depend on the package build from a folder of theirs.
+let isBuiltForItself = Context.environment["PWD"] == Context.packageDirectory
+
 // Floors, ground floor first: QuireStorage and QuireModel know nothing of each other; Quire stands on
 // both; QuireXcode and QuireTesting stand on Quire; the tool stands on everything.
 let package = Package(
@@ -87,6 +92,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if isBuiltForItself {
+  package.targets.removeAll { $0.type == .plugin }
+  package.products.removeAll { $0.name == "GenerateClasses" }
+}
 
 if testsObjectsAlone {
   package.targets.removeAll { $0.type == .test && $0.name != "QuireTests" }
