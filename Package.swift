@@ -57,7 +57,7 @@ let package = Package(
         "Quire", "QuireFoundation", "QuireModel", "QuireSimulation", "QuireStorage",
         "QuireTesting",
       ],
-      exclude: testsObjectsAlone ? ["Migrations", "Stores"] : []),
+      exclude: testsObjectsAlone ? ["Migrations", "Salvage", "Stores"] : []),
     .testTarget(
       name: "QuireXcodeTests",
       dependencies: [
