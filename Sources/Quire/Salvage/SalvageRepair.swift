@@ -141,7 +141,8 @@ final class SalvageRepair {
     var isInside = try cursor.first()
     while isInside {
       let key = try cursor.key
-      let row = try? RowReader(try cursor.valueBytes, layout: storage.layout, scratch)
+      let bytes = try cursor.valueBytes
+      let row = try? RowReader(bytes, layout: storage.layout, scratch)
       let isReadable = row.map { self.isReadable($0, of: storage) } ?? false
       try body(key, isReadable && Reference.keys.contains(key) ? row : nil)
       isInside = try cursor.next()
@@ -274,7 +275,9 @@ final class SalvageRepair {
     while isInside {
       let number = try cursor.key
       if !owned.contains(number) { others.append(number) }
-      try writer.recordKey(number, in: ExternalValue.keySpace)
+      if Reference.keys.contains(number) {
+        try writer.recordKey(number, in: ExternalValue.keySpace)
+      }
       isInside = try cursor.next()
     }
     withExtendedLifetime(cursor) {}

@@ -53,8 +53,11 @@ extension PageStore {
     _ path: String, to newPath: String, in fileSystem: any FileSystem
   ) throws -> SalvageReport {
     var salvage = try TreeSalvage(of: path, in: fileSystem)
-    for (index, fragment) in salvage.fragments.enumerated() {
-      salvage.take(fragment, asTree: "lost+found/\(index + 1)")
+    var number = 1
+    for fragment in salvage.fragments {
+      // A store that came of a salvage may have such trees.
+      while salvage.tree(named: "lost+found/\(number)") != nil { number += 1 }
+      salvage.take(fragment, asTree: "lost+found/\(number)")
     }
     var options = PageStoreOptions()
     options.mustNotExist = true

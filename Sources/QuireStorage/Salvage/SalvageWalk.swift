@@ -1,11 +1,13 @@
 /// A walk through a tree of a damaged store, in the order of its keys.
 ///
 /// A page that is lost is passed over; where fragments have been placed in the hole, they are
-/// visited in its stead. Levels fall from node to child, so that each walk ends.
-struct SalvageWalk {
+/// visited in its stead. Each page is visited once, so that nodes that share their children, as in a
+/// file made to do harm, take no longer than others.
+final class SalvageWalk {
   private let image: StoreImage
   private let stamps: PageTable<UInt32?>
   private let placed: [PageID: [TreeFragment]]
+  private var visited: Set<PageID> = []
 
   init(_ salvage: TreeSalvage) {
     image = salvage.image
@@ -48,6 +50,7 @@ struct SalvageWalk {
     _ place: Place, _ kind: TreeKind, _ body: (Key, [UInt8]?) throws(Failure) -> Void
   ) throws(Failure) {
     var last = Key.none
+    visited = []
     func ascending(_ key: Key, _ value: [UInt8]?) throws(Failure) {
       guard Key.isAscending(last, key) else { return }
       last = key
@@ -73,7 +76,8 @@ struct SalvageWalk {
     }
     defer { withExtendedLifetime(loaded.memory) {} }
     guard loaded.page.level == 0 else {
-      for child in children(of: loaded.page, place, Layout.self) {
+      for child in children(of: loaded.page, place, Layout.self)
+      where visited.insert(child.page).inserted {
         try entries(Layout.self, child, body)
       }
       return
@@ -97,6 +101,7 @@ struct SalvageWalk {
   }
 
   private func holes(_ place: Place, _ kind: TreeKind, _ body: (TreeHole) -> Void) {
+    visited = []
     switch kind {
     case .record: holes(RecordLayout.self, place, body)
     case .index: holes(IndexLayout.self, place, body)
@@ -115,7 +120,8 @@ struct SalvageWalk {
     }
     defer { withExtendedLifetime(loaded.memory) {} }
     guard loaded.page.level > 0 else { return }
-    for child in children(of: loaded.page, place, Layout.self) {
+    for child in children(of: loaded.page, place, Layout.self)
+    where visited.insert(child.page).inserted {
       holes(Layout.self, child, body)
     }
   }
@@ -138,6 +144,7 @@ struct SalvageWalk {
   ) -> (level: Int, first: Key, last: Key, leafCount: Int)? where Layout.Key: InspectedKey {
     guard let loaded = node(Place(page: root), Layout.self) else { return nil }
     var (first, last, leafCount) = (Key?.none, Key.none, 0)
+    visited = []
     leaves(Layout.self, Place(page: root)) { leaf in
       leafCount += 1
       let room = PageMemory(byteCount: image.geometry.pageSize / 4)
@@ -158,7 +165,10 @@ struct SalvageWalk {
       body(loaded.page)
       return
     }
-    for child in children(of: loaded.page, place, Layout.self) { leaves(Layout.self, child, body) }
+    for child in children(of: loaded.page, place, Layout.self)
+    where visited.insert(child.page).inserted {
+      leaves(Layout.self, child, body)
+    }
   }
 
   // MARK: Pages
