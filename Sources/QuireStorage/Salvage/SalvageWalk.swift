@@ -1,8 +1,8 @@
 /// A walk through a tree of a damaged store, in the order of its keys.
 ///
 /// A page that is lost is passed over; where fragments have been placed in the hole, they are
-/// visited in its stead. Each page is visited once, so that nodes that share their children, as in a
-/// file made to do harm, take no longer than others.
+/// visited in its stead. Each page is visited once, so that nodes that share their children, as in
+/// a file made to do harm, take no longer than others.
 final class SalvageWalk {
   private let image: StoreImage
   private let stamps: PageTable<UInt32?>
