@@ -181,4 +181,68 @@ import Testing
     }
     #expect(busy.bytes(of: "/folder/new") == nil)
   }
+
+  /// Nodes that share a child: as many ways to a leaf as there are entries, to the power of the
+  /// levels.
+  @Test func `nodes that share their children are visited once`() throws {
+    var files = try sharedTree()
+    let root = try anatomyRoot(of: "numbers", files)
+    var bytes = try #require(files[Self.path])
+    let sealing = try #require(FileSealing(repairing: &bytes))
+    let anatomy = try StoreAnatomy(of: Self.path, in: try Self.disk(files))
+    let leaves = try (4..<anatomy.shownPageCount).filter {
+      let summary = try anatomy.summary(of: $0)
+      return summary.tree == "numbers" && summary.level == 0 && summary.type == "record leaf"
+    }
+    let levelCount = 10
+    let chain = [root] + leaves.prefix(levelCount)
+    let node = Array(bytes[root * Self.pageSize..<(root + 1) * Self.pageSize])
+    let count = Int(node.number(at: 18, byteCount: 2))
+    let children = 40 + count << Int(node[32])
+    for (page, next) in zip(chain, chain.dropFirst()) {
+      let start = page * Self.pageSize
+      bytes.replaceSubrange(start + 16..<start + Self.pageSize, with: node[16...])
+      bytes[start + 17] = UInt8(levelCount - (chain.firstIndex(of: page) ?? 0))
+      for slot in 0..<count {
+        bytes.setNumber(UInt64(next), at: start + children + 4 * slot, byteCount: 4)
+      }
+      sealing.sealPage(page, at: start, in: &bytes)
+    }
+    files[Self.path] = bytes
+    let found = try salvage(files)
+    #expect(count > 3, "the tree has too few entries for this")
+    #expect(!found.0.isComplete)
+    // The leaves to which nothing leads any longer are trees of their own, beside the one that has
+    // the first of such names.
+    #expect(found.numbers[-1] == [1])
+    #expect(found.numbers.count > 100)
+    #expect(Set(found.numbers.keys).isSubset(of: Set(0..<1000).union([-1])))
+  }
+
+  /// A store of a tree of two levels, and of one that an earlier salvage has left.
+  private func sharedTree() throws -> [String: [UInt8]] {
+    let disk = MemoryFileSystem()
+    var options = PageStoreOptions()
+    options.pageSize = Self.pageSize
+    let store = try PageStore.open(Self.path, options: options, in: disk)
+    try store.write { transaction in
+      let numbers = try transaction.createRecordTree("numbers")
+      for key in 0..<200 as Range<Int64> {
+        try numbers.put([UInt8](repeating: 7, count: 60), for: key)
+      }
+      try transaction.createRecordTree("lost+found/1").put([1], for: -1)
+    }
+    try store.close()
+    return [Self.path: try #require(disk.bytes(of: Self.path))]
+  }
+
+  private func anatomyRoot(of tree: String, _ files: [String: [UInt8]]) throws -> Int {
+    let anatomy = try StoreAnatomy(of: Self.path, in: try Self.disk(files))
+    let inner = try (4..<anatomy.shownPageCount).filter {
+      let summary = try anatomy.summary(of: $0)
+      return summary.tree == tree && summary.type == "record inner"
+    }
+    #expect(inner.count == 1)
+    return try #require(inner.first)
+  }
 }

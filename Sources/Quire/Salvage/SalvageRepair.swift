@@ -65,7 +65,7 @@ final class SalvageRepair {
       let built = try build(
         storage.stored.rowTree,
         lost: { key in
-          if case .number(let key) = key { mentions[number, default: []].insert(key) }
+          if case .number(let key) = key { mention(key, of: number) }
         })
     else { return }
     if let expected = built.expectedEntryCount {
@@ -76,7 +76,7 @@ final class SalvageRepair {
       if row == nil { unreadable.append(key) }
     }
     if !unreadable.isEmpty {
-      mentions[number, default: []].formUnion(unreadable)
+      for key in unreadable { mention(key, of: number) }
       lostCounts[number, default: 0] += unreadable.count
       incomplete.insert(storage.stored.rowTree)
       try writer.removeRows(at: unreadable, in: storage)
@@ -121,10 +121,13 @@ final class SalvageRepair {
   }
 
   func mention(_ reference: Reference) {
-    guard Reference.keys.contains(reference.key),
-      writer.entities.storage(of: reference) != nil
-    else { return }
-    mentions[reference.entity, default: []].insert(reference.key)
+    guard writer.entities.storage(of: reference) != nil else { return }
+    mention(reference.key, of: reference.entity)
+  }
+
+  private func mention(_ key: Int64, of entity: UInt16) {
+    // No object ever had another key: a file made to do harm may.
+    if Reference.keys.contains(key) { mentions[entity, default: []].insert(key) }
   }
 
   // MARK: Rows

@@ -4,6 +4,12 @@ import QuireStorage
 import QuireTesting
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Of a store with a page overwritten, everything comes back but what was on the page.
 @Suite struct StoreSalvageTests {
   private static let thingCount = Amount.of(debug: 60, release: 160)
@@ -112,5 +118,58 @@ import Testing
     #expect(found.report.damage.isEmpty)
     #expect(scene.content.differences(in: found.content).isEmpty)
     #expect(found.findings.isEmpty)
+  }
+
+  /// A page that the disk does not give is a lost one; what the new store does not give is an error.
+  @Test func `a disk that fails once costs nothing without a word`() throws {
+    let scene = try SalvageScene(thingCount: 20)
+    let (path, new) = ("/folder/store.quire", "/folder/new.quire")
+    func salvage(failingAt query: Int?) throws -> (SalvageReport, StoreContent, queries: Int) {
+      let disk = SimulatedDisk()
+      let file = try disk.open(path, .create)
+      try scene.bytes.withUnsafeBytes { try file.write($0, at: 0) }
+      if let query { disk.failQuery(at: query, with: .ioError) }
+      let report = try StoreSalvage(of: URL(filePath: path), model: nil, in: disk)
+        .write(to: URL(filePath: new), in: disk)
+      let queries = disk.queryCount
+      disk.heal()
+      let context = try TestStore.open(
+        VersionedModel(scene.model), at: URL(filePath: new), in: disk)
+      defer { try? TestStore.close(context) }
+      return (report, try StoreContent(context, scene.model), queries)
+    }
+    let whole = try salvage(failingAt: nil)
+    #expect(whole.0.isComplete)
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("failing reads by seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let queries = Array(1...whole.queries).shuffled(using: &random)
+    for query in queries.prefix(Amount.of(debug: 6, release: 60, exhaustive: queries.count)) {
+      guard let found = try? salvage(failingAt: query) else { continue }
+      let isWhole = whole.1.differences(in: found.1).isEmpty
+      #expect(isWhole || !found.0.isComplete || !found.0.damage.isEmpty, "query \(query)")
+    }
+  }
+
+  /// Keys under right checksums that are too large, or not in order.
+  @Test func `a forged key is left out`() throws {
+    let scene = try SalvageScene(thingCount: Self.thingCount)
+    var leaves: [String: Int] = [:]
+    for page in 0..<scene.pageCount {
+      let summary = try scene.anatomy.summary(of: page)
+      if summary.type == "record leaf", let tree = summary.tree { leaves[tree] = page }
+    }
+    #expect(leaves.keys.contains("blobs"))
+    for (tree, page) in leaves.sorted(by: { $0.key < $1.key }) {
+      for base in [Int64.max - 1000, 1 << 48, 0, -5, .min] {
+        var bytes = scene.bytes
+        let sealing = try #require(FileSealing(repairing: &bytes))
+        let start = page * SalvageScene.pageSize
+        bytes.setNumber(UInt64(bitPattern: base), at: start + 24, byteCount: 8)
+        sealing.sealPage(page, at: start, in: &bytes)
+        let found = try scene.salvage(bytes, model: scene.model)
+        #expect(found.findings.isEmpty, "\(tree), \(base): \(found.findings.prefix(5))")
+      }
+    }
   }
 }
