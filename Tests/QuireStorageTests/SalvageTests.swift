@@ -198,7 +198,7 @@ import Testing
     let chain = [root] + leaves.prefix(levelCount)
     let node = Array(bytes[root * Self.pageSize..<(root + 1) * Self.pageSize])
     let count = Int(node.number(at: 18, byteCount: 2))
-    let children = 40 + count << Int(node[32])
+    let children = 40 + count << (1 + Int(node[32]))
     for (page, next) in zip(chain, chain.dropFirst()) {
       let start = page * Self.pageSize
       bytes.replaceSubrange(start + 16..<start + Self.pageSize, with: node[16...])
