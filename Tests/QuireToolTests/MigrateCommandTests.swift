@@ -102,6 +102,38 @@ import Testing
     #expect(ToolRun("check", store).code == .good)
   }
 
+  /// A program that opens the store refuses to: here somebody has asked for it.
+  @Test func `a store without named versions is taken back, after a copy`() throws {
+    let folder = try TemporaryFolder()
+    let narrow = try ManagedObjectModel { Entity("Person") { Attribute("name", .string) } }
+    let wide = try ManagedObjectModel {
+      Entity("Person") {
+        Attribute("name", .string)
+        Attribute("age", .integer16, default: 7)
+      }
+    }
+    func open(_ model: ManagedObjectModel, _ name: String, _ count: Int) throws -> String {
+      let url = folder.url.appending(path: name)
+      let container = PersistentContainer(name: "People", managedObjectModel: model)
+      try container.loadPersistentStore(at: url, options: .migrating)
+      try container.writeAndWait { context in
+        for _ in 0..<count {
+          _ = try EntityDescription.insertNewObject(forEntityName: "Person", into: context)
+        }
+      }
+      try container.close()
+      return url.path
+    }
+    let former = try open(narrow, "former.quire", 0)
+    _ = try open(narrow, "people.quire", 2)
+    let store = try open(wide, "people.quire", 0)
+    let run = ToolRun("migrate", store, "--model", former)
+    #expect(run.code == .good, "\(run.errors)")
+    #expect(run.output.contains("- age"))
+    #expect(ToolRun("query", store, "--entity", "Person", "--count").output.contains("2"))
+    #expect(FileManager.default.fileExists(atPath: store + "~"))
+  }
+
   @Test func `an unknown version and an unknown store are bad input`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 1.3")

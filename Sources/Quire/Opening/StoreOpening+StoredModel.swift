@@ -8,11 +8,13 @@ extension StoreOpening {
   ///
   /// - Throws: ``PersistenceError/Code/migrationMissingSourceModel`` if the store's version has a
   ///   name that none of the known versions has, which can only come from a model with several
-  ///   versions, or if there are objects of an entity that the model does not have.
+  ///   versions, if there are objects of an entity that the model does not have, or if the store
+  ///   was migrated from the program's model to the one that it has, and values would go.
   func pathFromStoredModel(
     of snapshot: Snapshot, _ hashes: [String: VersionHash]
   ) throws -> MigrationPath {
-    let name = try StoreSchema(from: snapshot)?.versionName
+    let schema = try StoreSchema(from: snapshot)
+    let name = schema?.versionName
     if let name, model.hasNamedVersions, model.version(named: name) == nil {
       throw refusal(
         of: hashes,
@@ -27,7 +29,31 @@ extension StoreOpening {
     if let step = path.steps.first, step.mappingModel == nil {
       try checkEntities(of: step.plan(for: snapshot), hashes)
     }
+    try checkDirection(of: path, from: schema?.migrations ?? [], snapshot, hashes)
     return path
+  }
+
+  /// Checks that the migration does not lead back to a model that the store has left: the program
+  /// is then an earlier version of the one that wrote the store, and what it has no place for would
+  /// be lost. A way back that loses nothing is as good as any.
+  private func checkDirection(
+    of path: MigrationPath, from records: [MigrationRecord], _ snapshot: Snapshot,
+    _ hashes: [String: VersionHash]
+  ) throws {
+    guard !options.migratesToFormerModels,
+      let left = records.last(where: { model.current.hasVersionChecksum($0.sourceChecksum) }),
+      let plan = try path.steps.lazy.map({ try $0.plan(for: snapshot) }).first(where: \.dropsValues)
+    else { return }
+    let lost = plan.entities.filter { $0.objectCount > 0 }.flatMap { step in
+      step.removedProperties.map { "\(step.name).\($0)" }
+    }
+    throw refusal(
+      of: hashes,
+      "the store had this program's model until it was migrated on \(left.date), so that a newer "
+        + "version of the program has written it; going back would drop "
+        + "\(lost.isEmpty ? "links" : lost.sorted().joined(separator: ", ")). Open it with the newer "
+        + "version, or restore a backup. To let these values go, put the store's own model among the "
+        + "versions, before the present one")
   }
 
   /// Checks that no entity with objects is removed. An edit of a model rarely does that; more

@@ -41,6 +41,9 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// Whether and where a store is copied before it is migrated; once, before the first of several
   /// steps.
   public var migrationBackup = MigrationBackup.none
+  /// Whether a store of a newer version of the program is migrated back even if that drops values:
+  /// for tools, which are asked for it.
+  package var migratesToFormerModels = false
   /// The mapping models, of which stores know no more.
   var knownMappings: [any Sendable] = []
   /// How a store of an earlier version gets to the current one.

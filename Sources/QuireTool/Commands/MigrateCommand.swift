@@ -101,7 +101,11 @@ struct MigrateCommand: Command {
     return .good
   }
 
-  private var options: PersistentStoreOptions { isDeferred ? .deferring : .migrating }
+  private var options: PersistentStoreOptions {
+    var options: PersistentStoreOptions = isDeferred ? .deferring : .migrating
+    options.migratesToFormerModels = true
+    return options
+  }
 
   /// - Throws: when the backup's file is there already.
   func checkBackup() throws {

@@ -103,6 +103,45 @@ import Testing
     }
   }
 
+  /// A program that is older than its store has the model that the store had once.
+  @Test func `a newer store is not migrated back by an older program if values would go`() throws {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "people.quire")
+      let older = try VersionedModel(model())
+      let newer = try VersionedModel(model([Attribute("age", .integer16, default: 7)]))
+      _ = try open(older, at: url) { try insert($0) }
+      _ = try open(newer, at: url)
+      let bytes = try Data(contentsOf: url)
+      let error = #expect(throws: PersistenceError.self) { try open(older, at: url) }
+      #expect(error?.code == .migrationMissingSourceModel)
+      #expect(error?.message.contains("would drop Person.age") ?? false, "\(error?.message ?? "")")
+      #expect(try Data(contentsOf: url) == bytes)
+      #expect(try files(in: folder) == ["people.quire"])
+      _ = try open(newer, at: url) { context in try #expect(values("age", context) == [7]) }
+      // The remedy that the error names.
+      let stored = try PersistentStoreCoordinator.managedObjectModel(storedAt: url)
+      let both = try #require(
+        VersionedModel(versions: [.init("newer", stored), older.currentVersion]))
+      #expect(try open(both, at: url)?.plan.dropsValues == true)
+      // What is added again was not there before.
+      #expect(try open(newer, at: url) != nil)
+    }
+  }
+
+  /// Going back and forth is what happens when a person changes branches.
+  @Test func `an older model that drops nothing opens a store that was newer`() throws {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "people.quire")
+      let wide = try VersionedModel(model([Attribute("age", .integer16)]))
+      let narrow = try VersionedModel(model())
+      _ = try open(wide, at: url)
+      _ = try open(narrow, at: url)
+      _ = try open(wide, at: url)
+      // There is no object, so that no value goes.
+      #expect(try open(narrow, at: url) != nil)
+    }
+  }
+
   /// The file of another program, or a store of several merged models that was opened with one.
   @Test func `an entity with objects that an edited model has no more is refused`() throws {
     try withTemporaryFolder { folder in

@@ -120,7 +120,8 @@ import Testing
     #expect(found.findings.isEmpty)
   }
 
-  /// A page that the disk does not give is a lost one; what the new store does not give is an error.
+  /// A page that the disk does not give is a lost one; what the new store does not give is an
+  /// error.
   @Test func `a disk that fails once costs nothing without a word`() throws {
     let scene = try SalvageScene(thingCount: 20)
     let (path, new) = ("/folder/store.quire", "/folder/new.quire")
