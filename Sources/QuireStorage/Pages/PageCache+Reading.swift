@@ -139,7 +139,7 @@ extension PageCache {
       let (isFirst, other) = slot.pointee.compareExchange(
         expected: 0, desired: word.bits, ordering: .acquiringAndReleasing)
       guard isFirst else { return (PageWord(bits: other), []) }
-      filling.frameCount += 1
+      enterRing(id, word, &filling)
       return (word, evict(&filling))
     }
     for word in evicted { reclaimer.release(word) }

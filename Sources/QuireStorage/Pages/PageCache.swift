@@ -5,6 +5,8 @@ import Synchronization
 /// Finding a page takes no lock: a directory of chunks of addresses, read atomically. A page that
 /// is not there is read, verified, and kept; beyond the budget the pages that were not used lately
 /// go, in turn (CLOCK, Corbató 1968), and the ``Reclaimer`` frees them when no reader is at them.
+/// The turn is that of a list of the pages in memory, so that its cost does not depend on the
+/// size of the file.
 ///
 /// A version never sees a page of another one: a page contains its commit number, and before a
 /// checkpoint overwrites a page that an older version needs, it puts the old content into that
@@ -36,9 +38,11 @@ final class PageCache: @unchecked Sendable {
     var overwritingCommit: CommitNumber?
     /// The commit of the first page map in the file.
     var mapCommit: CommitNumber
-    var frameCount = 0
     var frameLimit: Int
-    /// The position at which the search for pages to evict continues.
+    /// The pages in memory; a frame has its place in the list.
+    var ring: [PageID] = []
+    /// The place at which the search for pages to evict continues. New pages come behind it: it
+    /// meets them last.
     var hand = 0
     /// The page after the last one read, to detect reading in order.
     var nextInOrder = PageID(0)
@@ -156,28 +160,37 @@ final class PageCache: @unchecked Sendable {
   /// Evicts pages that were not used recently, until the budget holds. The caller holds the mutex.
   func evict(_ filling: inout Filling) -> [PageWord] {
     var evicted: [PageWord] = []
-    guard filling.frameCount > filling.frameLimit else { return evicted }
-    let directory = currentDirectory
-    let slotCount = PageCache.capacity(of: directory) * PageCache.chunkCount
-    var looked = 0
-    while filling.frameCount > filling.frameLimit, looked < 2 * slotCount {
-      if filling.hand >= slotCount { filling.hand = 0 }
-      guard let chunk = PageCache.chunk(filling.hand / PageCache.chunkCount, in: directory) else {
-        filling.hand += PageCache.chunkCount
-        looked += PageCache.chunkCount
-        continue
-      }
-      let slot = chunk + filling.hand % PageCache.chunkCount
-      let word = PageWord(bits: slot.pointee.load(ordering: .acquiring))
-      if word.isPage, !PageFrame.takeUse(of: word.base) {
-        slot.pointee.store(0, ordering: .releasing)
-        filling.frameCount -= 1
-        evicted.append(word)
+    // Readers may use pages as fast as this looks at them.
+    var patience = 2 * filling.ring.count
+    while filling.ring.count > filling.frameLimit, patience > 0 {
+      if filling.hand >= filling.ring.count { filling.hand = 0 }
+      if let slot = slot(of: filling.ring[filling.hand]) {
+        let word = PageWord(bits: slot.pointee.load(ordering: .acquiring))
+        if !PageFrame.takeUse(of: word.base) {
+          slot.pointee.store(0, ordering: .releasing)
+          leaveRing(word, &filling)
+          evicted.append(word)
+        }
       }
       filling.hand += 1
-      looked += 1
+      patience -= 1
     }
     return evicted
+  }
+
+  /// Enters a page that was absent. The caller holds the mutex, as below.
+  func enterRing(_ id: PageID, _ word: PageWord, _ filling: inout Filling) {
+    if filling.hand >= filling.ring.count { filling.hand = 0 }
+    word.ringPlace = filling.ring.count
+    filling.ring.append(id)
+  }
+
+  /// The last of the ring takes the place.
+  private func leaveRing(_ word: PageWord, _ filling: inout Filling) {
+    let last = filling.ring.removeLast()
+    guard word.ringPlace < filling.ring.count else { return }
+    filling.ring[word.ringPlace] = last
+    find(last).ringPlace = word.ringPlace
   }
 
   /// Whether pages may be evicted, so that their use is recorded, and they should not be held long.
@@ -198,7 +211,7 @@ final class PageCache: @unchecked Sendable {
     tightness.store(Int(pageCount) * geometry.pageSize > byteLimit, ordering: .relaxed)
   }
 
-  var byteCount: Int { filling.withLock { $0.frameCount } * geometry.pageSize }
+  var byteCount: Int { filling.withLock { $0.ring.count } * geometry.pageSize }
 
   // MARK: Checkpoint
 
@@ -233,7 +246,12 @@ final class PageCache: @unchecked Sendable {
         let slot = makeSlot(of: id, &filling)
         let old = PageWord(
           bits: slot.pointee.exchange(word.bits, ordering: .acquiringAndReleasing))
-        filling.frameCount += (word.isPage ? 1 : 0) - (old.isPage ? 1 : 0)
+        switch (old.isPage, word.isPage) {
+        case (true, true): word.ringPlace = old.ringPlace
+        case (true, false): leaveRing(old, &filling)
+        case (false, true): enterRing(id, word, &filling)
+        case (false, false): break
+        }
         if old.isPage { replaced.append(old) }
       }
       replaced += evict(&filling)
