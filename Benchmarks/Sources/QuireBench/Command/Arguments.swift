@@ -5,9 +5,11 @@ struct Arguments {
   private var flags: Set<String> = []
 
   private static let valued: Set<String> = [
-    "--filter", "--size", "--runs", "--peer", "--directory",
+    "--filter", "--size", "--runs", "--peer", "--directory", "--largest", "--docs",
   ]
-  private static let plain: Set<String> = ["--short", "--json", "--leaks", "--help"]
+  private static let plain: Set<String> = [
+    "--short", "--json", "--leaks", "--help", "--from-results", "--check",
+  ]
 
   init(_ arguments: [String]) throws {
     var rest = arguments[...]

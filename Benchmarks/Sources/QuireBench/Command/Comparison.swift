@@ -10,7 +10,11 @@ struct Comparison {
   private let filter: String?
   private let size: Double
   private let runCount: Int
+  /// The largest size of a series.
+  private let largestSize: Int
   private let folder: URL
+  /// The folder that it works in.
+  let parent: URL
   /// Us and the peers.
   private let engines: [Contender.Engine]
 
@@ -19,7 +23,8 @@ struct Comparison {
     filter = arguments.text("--filter")
     size = try arguments.number("--size", default: 1.0)
     runCount = try arguments.number("--runs", default: isShort ? 1 : 5)
-    let parent =
+    largestSize = try arguments.number("--largest", default: isShort ? 1_000 : 1_000_000)
+    parent =
       arguments.text("--directory").map { URL(filePath: $0, directoryHint: .isDirectory) }
       ?? FileManager.default.temporaryDirectory
     engines = [.quire] + (try Comparison.peers(arguments.text("--peer")))
@@ -55,6 +60,11 @@ struct Comparison {
         isShort && workload.countIsSeconds ? workload.modes.prefix(1) : workload.modes[...]
       for mode in modes { try measure(workload, mode).forEach(report) }
     }
+    for series in Series.all where isWanted(series) {
+      for size in series.sizes where size <= largestSize {
+        try measure(series, size).forEach(report)
+      }
+    }
     note("everything read was what was written")
   }
 
@@ -62,6 +72,31 @@ struct Comparison {
     guard engines.contains(where: { workload.contender($0) != nil }) else { return false }
     guard let filter else { return true }
     return workload.name.contains(filter) || workload.rows.contains { $0.name.contains(filter) }
+  }
+
+  private func isWanted(_ series: Series) -> Bool {
+    guard let filter else { return true }
+    return series.name.contains(filter) || series.steps.contains { $0.name.contains(filter) }
+  }
+
+  /// All steps of a series at one size, each a process of its own, in one folder an engine. What
+  /// takes minutes runs once.
+  private func measure(_ series: Series, _ size: Int) throws -> [Row] {
+    let mode = Mode.ordered
+    var rows = series.steps.map {
+      Row(name: $0.name, unit: $0.unit, mode: mode, count: size, goals: $0.goals)
+    }
+    for _ in 0..<(size > 100_000 ? 1 : runCount) {
+      for engine in engines where series.steps[0].contender(engine) != nil {
+        try WorkFolder.make(folder)
+        for (index, step) in series.steps.enumerated() {
+          note("\(step.name), \(size) objects, \(engine.rawValue)")
+          rows[index].results[engine, default: []] += try output(
+            of: step, size, mode, engine)
+        }
+      }
+    }
+    return rows
   }
 
   /// Runs in the order A B C A B C …, so that what disturbs the machine disturbs all.
@@ -94,11 +129,16 @@ struct Comparison {
     _ workload: Workload, _ count: Int, _ mode: Mode, _ contender: Contender
   ) throws -> [Measurement] {
     try WorkFolder.make(folder)
-    let output = try ChildProcess.output(of: [
+    return try output(of: workload, count, mode, contender.engine)
+  }
+
+  private func output(
+    of workload: Workload, _ count: Int, _ mode: Mode, _ engine: Contender.Engine
+  ) throws -> [Measurement] {
+    try ChildProcess.output(of: [
       workload.name, "\(count)", folder.path(percentEncoded: false), mode.rawValue,
-      "--peer", contender.engine.rawValue,
-    ])
-    return output.split(separator: "\n").compactMap { Measurement(line: $0) }
+      "--peer", engine.rawValue,
+    ]).split(separator: "\n").compactMap { Measurement(line: $0) }
   }
 
   private func note(_ text: String) {

@@ -20,9 +20,11 @@ enum QuireBench {
   static let usage = """
     quire-bench WORKLOAD N DIRECTORY [MODE] [--peer PEER] [--leaks]
       one run; prints: workload n seconds ops_per_s bytes_on_disk peak_rss_kb
-    quire-bench run [--short] [--filter NAME] [--size FACTOR] [--runs R] [--peer PEER,...] [--json]
-                    [--directory D]
+    quire-bench run [--short] [--filter NAME] [--size FACTOR] [--largest N] [--runs R]
+                    [--peer PEER,...] [--json] [--directory D]
       ours and the peers' in turn; prints a table
+    quire-bench publish [--docs FOLDER] [--from-results] [--check] [options of run]
+      the same, kept in FOLDER/benchmarks/results.jsonl, and FOLDER/benchmarks.md written from that
     quire-bench list
     modes: full (each commit synced), ordered (not waited for), none (never synced), memory
     peers: sqlite, tuned (SQLite with large caches), lmdb, machine (the disk alone)
@@ -41,12 +43,14 @@ enum QuireBench {
     guard let first = arguments.words.first, !arguments["--help"] else { return print(usage) }
     switch first {
     case "list":
-      for workload in Workload.all {
+      for workload in Workload.all + Series.all.flatMap(\.steps) {
         let modes = workload.modes.map(\.rawValue).joined(separator: " ")
         print("\(workload.name): \(workload.summary) (\(modes); N = \(workload.count))")
       }
     case "run":
       try compare(arguments)
+    case "publish":
+      try PublishCommand(arguments).run()
     case "fixture":
       let words = Array(arguments.words.dropFirst())
       try SingleRun(words, peer: arguments.text("--peer")).makeFixture()
@@ -72,7 +76,7 @@ enum QuireBench {
   }
 
   /// Rows are to be seen when they are there, also through a pipe.
-  private static func show(_ line: String) {
+  static func show(_ line: String) {
     print(line)
     fflush(nil)
   }

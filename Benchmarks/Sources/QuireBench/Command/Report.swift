@@ -90,7 +90,7 @@ struct Report {
     "| " + cells.joined(separator: " | ") + " |"
   }
 
-  private static func figure(_ rate: Double, _ unit: Workload.Unit) -> String {
+  static func figure(_ rate: Double, _ unit: Workload.Unit) -> String {
     switch unit {
     case .millisecondsEach: "\(fixed(1_000 / rate, 2)) ms"
     case .operationsPerSecond where rate >= 1e6: "\(fixed(rate / 1e6, 2)) M/s"

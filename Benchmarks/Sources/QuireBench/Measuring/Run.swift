@@ -51,6 +51,18 @@ final class Run {
     return result
   }
 
+  /// Times `body`, which does ``operationCount`` operations, so many times.
+  ///
+  /// - Returns: the last result.
+  func time<Result>(rounds: Int, _ body: () throws -> Result) rethrows -> Result {
+    let result = try time {
+      for _ in 1..<rounds { _ = try body() }
+      return try body()
+    }
+    operationCount *= rounds
+    return result
+  }
+
   /// Stops the run when a result is not what was written: a fast wrong answer is no figure.
   func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
     guard found != expected else { return }
@@ -92,6 +104,18 @@ struct Measurement: Equatable {
     operationsPerSecond = Double(operationCount) / seconds
     self.diskBytes = diskBytes
     peakKilobytes = run.peakMemory
+  }
+
+  init(
+    workload: String, count: Int, seconds: Double, operationsPerSecond: Double, diskBytes: Int,
+    peakKilobytes: Int
+  ) {
+    self.workload = workload
+    self.count = count
+    self.seconds = seconds
+    self.operationsPerSecond = operationsPerSecond
+    self.diskBytes = diskBytes
+    self.peakKilobytes = peakKilobytes
   }
 
   /// - Returns: `nil` when the line has another form.

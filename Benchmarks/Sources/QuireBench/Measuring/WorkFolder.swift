@@ -34,9 +34,14 @@ enum WorkFolder {
 
   /// Whether syncing a file there costs nothing, because there is no disk behind it.
   static func isInMemory(_ folder: URL) -> Bool {
+    fileSystem(of: folder).map(["tmpfs", "ramfs"].contains) ?? false
+  }
+
+  /// The kind of the file system, as ext4; `nil` where the system does not list it.
+  static func fileSystem(of folder: URL) -> String? {
     #if os(Linux)
       guard let mounts = try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8) else {
-        return false
+        return nil
       }
       let path = folder.path(percentEncoded: false)
       // Device, mount point, type …; the longest mount point on the way is the one that counts.
@@ -46,9 +51,9 @@ enum WorkFolder {
         guard fields.count > 2, path.hasPrefix(fields[1]) else { continue }
         if fields[1].count >= nearest.point.count { nearest = (fields[1], fields[2]) }
       }
-      return ["tmpfs", "ramfs"].contains(nearest.type)
+      return nearest.type
     #else
-      return false
+      return nil
     #endif
   }
 }

@@ -1,5 +1,5 @@
 /// What a commit promises, and what the peers are told so that they promise the same.
-enum Mode: String, CaseIterable, Sendable {
+enum Mode: String, CaseIterable, Codable, Sendable {
   /// A commit that returned is on disk. SQLite: WAL, `synchronous = FULL`. LMDB: its default.
   case full
   /// Commits are not synced, but a power failure leaves a whole older state. SQLite: WAL, `NORMAL`.

@@ -41,7 +41,9 @@ struct Workload: Sendable {
     .migrateDeferred, .migrateCustom, .migrateKinds,
   ]
 
-  static func named(_ name: String) -> Workload? { all.first { $0.name == name } }
+  static func named(_ name: String) -> Workload? {
+    (all + Series.all.flatMap(\.steps)).first { $0.name == name }
+  }
 
   var rows: [Part] { parts.isEmpty ? [Part(name: name, goals: goals)] : parts }
 

@@ -8,11 +8,15 @@ enum SQLiteMigrations {
     let path = SQLiteObjects.path(run)
     let database = try run.time {
       let database = try SQLiteObjects.open(run, at: path)
-      try database.transaction { try database.execute(migration) }
+      try writeAnew(database)
       return database
     }
     run.record(name, 1)
     withExtendedLifetime(database) {}
+  }
+
+  static func writeAnew(_ database: SQLiteDatabase) throws {
+    try database.transaction { try database.execute(migration) }
   }
 
   static func addColumn(_ run: Run) throws {

@@ -74,11 +74,11 @@ struct ArtworkData {
     }
   }
 
-  static func expectedGroups(count: Int) -> Groups {
+  static func expectedGroups(count: Int, rounds: Int = groupingCount) -> Groups {
     var groups = Groups()
     var prices: [[Double]] = Array(repeating: [], count: artistCount)
     for id in 1...count { prices[artist(id) - 1].append(price(id)) }
-    for _ in 0..<groupingCount {
+    for _ in 0..<rounds {
       for prices in prices where !prices.isEmpty {
         let sum = prices.reduce(0, +)
         groups.add(count: prices.count, sum: sum, average: sum / Double(prices.count))

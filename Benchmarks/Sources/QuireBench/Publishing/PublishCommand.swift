@@ -1,0 +1,83 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `quire-bench publish`: measures, keeps the results, and writes the page of benchmarks from them.
+struct PublishCommand {
+  private let documents: URL
+  private let arguments: Arguments
+
+  private var resultsURL: URL { documents.appending(path: "benchmarks/results.jsonl") }
+
+  init(_ arguments: Arguments) throws {
+    self.arguments = arguments
+    documents = URL(
+      filePath: arguments.text("--docs") ?? "docs", directoryHint: .isDirectory)
+    let path = documents.path(percentEncoded: false)
+    guard FileManager.default.fileExists(atPath: path) else {
+      throw BenchmarkError("there is no folder \(path): name the documents' one with --docs")
+    }
+  }
+
+  func run() throws {
+    if arguments["--check"] { return try check() }
+    if !arguments["--from-results"] { try measure() }
+    for (name, text) in try Page(Results(from: resultsURL)).files {
+      let url = documents.appending(path: name)
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: url, options: .atomic)
+    }
+  }
+
+  /// Each row is kept as soon as it is there: what is broken off is not lost.
+  private func measure() throws {
+    let comparison = try Comparison(arguments)
+    var results = try Results(from: resultsURL)
+    try FileManager.default.createDirectory(
+      at: resultsURL.deletingLastPathComponent(), withIntermediateDirectories: true)
+    let setup = Setup.current(in: comparison.parent)
+    var report = comparison.report
+    print(report.header)
+    var failure: (any Error)?
+    try comparison.run { row in
+      QuireBench.show(report.line(row))
+      results.take([ResultRow(row, date: PublishCommand.today, setup: setup)])
+      do { try results.write(to: resultsURL) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    StandardError.write(report.summary + "\n")
+  }
+
+  /// - Throws: if the page or a chart is not what the results give, or a row has no place.
+  private func check() throws {
+    let placed = Set(
+      Chapter.all.flatMap { $0.rows.map(\.name) } + Series.all.flatMap { $0.steps.map(\.name) })
+    let missing = Workload.rowNames.filter { !placed.contains($0) }
+    guard missing.isEmpty else {
+      throw BenchmarkError("no chapter has \(missing.joined(separator: ", "))")
+    }
+    let names = Set(Workload.rowNames)
+    let unknown = placed.filter { !names.contains($0) }.sorted()
+    guard unknown.isEmpty else {
+      throw BenchmarkError("chapters have \(unknown.joined(separator: ", ")), and no workload does")
+    }
+    for (name, text) in try Page(Results(from: resultsURL)).files {
+      let url = documents.appending(path: name)
+      guard (try? String(contentsOf: url, encoding: .utf8)) == text else {
+        throw BenchmarkError(
+          "\(url.path(percentEncoded: false)) is not what the results give: "
+            + "write it by quire-bench publish --from-results")
+      }
+    }
+    StandardError.write("the page is what the results give\n")
+  }
+
+  private static var today: String {
+    let parts = Calendar(identifier: .gregorian).dateComponents(
+      in: .gmt, from: Date())
+    return "\(parts.year ?? 0)-\((parts.month ?? 0).padded(2))-\((parts.day ?? 0).padded(2))"
+  }
+}
