@@ -195,11 +195,7 @@ struct CandidateSearch {
 
   /// - Returns: `nil` for an object of another store, or of none.
   func reference(of identity: OpaqueIdentity) -> Reference? {
-    guard let id = identity.base as? ManagedObjectID, let store = id.store,
-      storages.first?.identity == store,
-      let stored = view.entities.schema.entity(named: id.entity.name)
-    else { return nil }
-    return Reference(entity: stored.number, key: id.key)
+    (identity.base as? ManagedObjectID).flatMap(view.entities.reference)
   }
 }
 

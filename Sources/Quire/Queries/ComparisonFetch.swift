@@ -1,7 +1,7 @@
 import QuireModel
 import QuireStorage
 
-/// A fetch of saved rows of one store by a single comparison of an attribute with a constant.
+/// A fetch of saved rows of one store by a single comparison of a property with a constant.
 ///
 /// It is answered from an index and the few rows that its keys name, without a plan. In any other
 /// case the methods return `nil`, and ``FetchExecution`` gives the same answer.
@@ -9,7 +9,7 @@ struct ComparisonFetch: ~Copyable {
   private let comparison: FetchPredicate.Comparison
   private let index: ComparisonIndex
   private let session: StoreSession
-  private let value: AttributeValue
+  private let value: PredicateValue
   private let limit: Int
 
   /// The number of objects that a request finds, counted by the keys of an index.
@@ -52,7 +52,7 @@ struct ComparisonFetch: ~Copyable {
     _ comparison: FetchPredicate.Comparison, _ entityName: String, _ fetchLimit: Int,
     in context: ManagedObjectContext
   ) throws -> ComparisonFetch? {
-    guard case .constant(.value(let value)?) = comparison.right,
+    guard case .constant(let value?) = comparison.right,
       let (session, index) = try index(for: comparison, entityName, in: context)
     else { return nil }
     return ComparisonFetch(
@@ -106,7 +106,7 @@ struct ComparisonFetch: ~Copyable {
   private borrowing func rows(at references: [Reference]) throws -> [Found]? {
     let form = RowTest.Form(comparison.operator)
     // The test that `RowFilterBuilder` would make, without a copy of the text.
-    if let form, case .string(var text) = value, index.element.kind == .string,
+    if let form, case .value(.string(var text)) = value, index.element.kind == .string,
       let slot = index.storage.binding.slot(named: index.property)
     {
       return try text.withUTF8 { text in
@@ -116,7 +116,7 @@ struct ComparisonFetch: ~Copyable {
         return try rows(at: references, test, UnsafeRawBufferPointer(text))
       }
     }
-    var builder = RowFilterBuilder(storage: index.storage)
+    var builder = RowFilterBuilder(index.storage, of: index.entities)
     guard builder.append(.comparison(comparison)), builder.tests.count == 1,
       let test = builder.tests.first
     else { return nil }

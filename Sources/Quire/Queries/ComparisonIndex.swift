@@ -15,6 +15,7 @@ final class ComparisonIndex {
   let rows: RecordTree
   /// Whether all keys of the index are of rows of this entity.
   private let isOfOneEntity: Bool
+  let entities: StoreEntities
   /// The entities of the objects that the relationship can lead to; empty for an attribute.
   private let destinations: [(name: String, number: UInt16)]
 
@@ -30,6 +31,7 @@ final class ComparisonIndex {
     attributeType = storage.binding.slot(named: property)
       .flatMap { storage.binding.traits[$0].attributeType }
     keys = try view.indexTree(index)
+    entities = view.entities
     isOfOneEntity = index.entities == [storage.stored.number]
     destinations =
       element.kind == .reference
@@ -73,7 +75,7 @@ final class ComparisonIndex {
   /// The rows whose values can satisfy a comparison with a constant, in order; `nil` if there are
   /// more than `limit`, or if the keys cannot tell.
   func references(
-    _ operator: FetchPredicate.Operator, _ value: AttributeValue
+    _ operator: FetchPredicate.Operator, _ value: PredicateValue
   ) throws -> [Reference]? {
     guard let range = range(`operator`, value) else { return nil }
     guard let keys else { return [] }
@@ -106,8 +108,12 @@ final class ComparisonIndex {
   /// - Returns: a range without an end if it has all keys that begin with its start; `nil` if no
   ///   range of keys corresponds to the comparison.
   private func range(
-    _ operator: FetchPredicate.Operator, _ value: AttributeValue
+    _ operator: FetchPredicate.Operator, _ value: PredicateValue
   ) -> KeyRange? {
+    guard case .value(let value) = value else {
+      guard `operator` == .equal else { return nil }
+      return start(ofKeysWith: value).map { KeyRange(lower: $0, upper: nil) }
+    }
     switch (`operator`, value) {
     case (.equal, _):
       guard let bounds = KeyBounds(value, element.kind, after: []), bounds.low == bounds.high

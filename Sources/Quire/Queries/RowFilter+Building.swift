@@ -24,7 +24,7 @@ final class RowCheck {
       (filter, evaluator, self.paths) = (nil, nil, [])
       return
     }
-    var builder = RowFilterBuilder(storage: storage)
+    var builder = RowFilterBuilder(storage, of: view.entities)
     // A parent may have deleted the destination of a row's reference, whatever the delete rules
     // are.
     builder.takesRelationships = view.parentRows == nil
@@ -96,6 +96,7 @@ extension FetchExpression {
 /// Makes tests from the parts of a predicate that compare a field with constants of its kind.
 struct RowFilterBuilder {
   let storage: EntityStorage
+  private let entities: StoreEntities
   var takesRelationships = true
   private(set) var tests: [RowTest] = []
   private(set) var constants: [UInt8] = []
@@ -103,7 +104,10 @@ struct RowFilterBuilder {
   /// Longer lists are left to an evaluator, which makes sets of them.
   private static let listLimit = 8
 
-  init(storage: EntityStorage) { self.storage = storage }
+  init(_ storage: EntityStorage, of entities: StoreEntities) {
+    self.storage = storage
+    self.entities = entities
+  }
 
   /// - Returns: whether tests cover the predicate; if not, none was added.
   mutating func append(_ predicate: FetchPredicate) -> Bool {
@@ -208,7 +212,22 @@ struct RowFilterBuilder {
       addTest(orders == [.same] ? .absent : .never, field, isNegated)
       return true
     }
-    guard case .value(let value) = value else { return false }
+    switch value {
+    case .value(let value): return add(field, orders, value, isNegated)
+    case .object(let identity):
+      // Objects have no order.
+      guard field.kind == .reference, orders == [.same],
+        let id = identity.base as? ManagedObjectID, let reference = entities.reference(of: id)
+      else { return false }
+      addTest(.integer64, field, isNegated, reference.rawValue, reference.rawValue)
+      return true
+    case .collection: return false
+    }
+  }
+
+  private mutating func add(
+    _ field: Field, _ orders: RowTest.Orders, _ value: AttributeValue, _ isNegated: Bool
+  ) -> Bool {
     switch (field.kind, value) {
     case (.string, .string(let text)):
       addConstant(.text, field, text.utf8, isNegated, orders)

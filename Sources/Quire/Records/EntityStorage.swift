@@ -151,6 +151,14 @@ final class StoreEntities: Sendable {
 
   func storage(of reference: Reference) -> EntityStorage? { storage(number: reference.entity) }
 
+  /// - Returns: `nil` for an object of another store, or of none.
+  func reference(of id: ManagedObjectID) -> Reference? {
+    guard id.store == identity, let stored = schema.entity(named: id.entity.name) else {
+      return nil
+    }
+    return Reference(entity: stored.number, key: id.key)
+  }
+
   @inline(__always)
   func uncountedStorage(of reference: Reference) -> Unmanaged<EntityStorage>? {
     let number = Int(reference.entity)

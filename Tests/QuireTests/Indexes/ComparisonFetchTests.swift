@@ -106,6 +106,74 @@ struct ComparisonFetchTests {
     #expect(count > 100)
   }
 
+  private static func owners(isIndexed: Bool) throws -> ManagedObjectContext {
+    let model = try ManagedObjectModel {
+      Entity("Person") {
+        Attribute("name", .string)
+        Relationship("things", toMany: "Thing", inverse: "owner")
+      }
+      Entity("Boss", parent: "Person") {}
+      Entity("Thing") {
+        Attribute("number", .integer32)
+        Relationship("owner", toOne: "Person", inverse: "things")
+        if isIndexed { FetchIndex("byOwner", on: "owner") }
+      }
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = GotchaHome.context(of: coordinator)
+    let people = try (0..<9).map { try context.add($0 % 3 == 0 ? "Boss" : "Person", [:]) }
+    for number in 0..<200 {
+      let owner = number % 7 == 0 ? nil : people[number % 11 % people.count]
+      _ = try context.add("Thing", ["number": number, "owner": owner as Any])
+    }
+    try context.save()
+    return context
+  }
+
+  /// By the bytes of rows, or by an index; an object that the store does not have is nobody's owner.
+  @Test(arguments: [false, true])
+  func `objects that refer to an object are those that say so themselves`(
+    isIndexed: Bool
+  ) throws {
+    let context = try Self.owners(isIndexed: isIndexed)
+    let elsewhere = try Self.owners(isIndexed: isIndexed)
+    let people = try context.found("Person").objects
+    let removed = try context.add("Person", [:])
+    try context.save()
+    context.delete(removed)
+    try context.save()
+    let ids =
+      people.map(\.objectID) + [removed.objectID, try context.add("Person", [:]).objectID]
+      + (try elsewhere.found("Person").objects.prefix(3).map(\.objectID))
+    let some = PredicateValue.value(.integer(90))
+    var predicates: [FetchPredicate] = [Key("owner") == nil, Key("owner") != nil]
+    for id in ids {
+      predicates += [
+        Key("owner") == id, Key("owner") != id, !(Key("owner") == id),
+        Key("owner") == id
+          && .comparison(.keyPath(["number"]), .greaterThan, .constant(some)),
+        Key("owner") == id || Key("owner") == nil,
+      ]
+    }
+    for start in ids.indices.dropLast(2) {
+      predicates.append(try FetchPredicate(format: "owner IN %@", Array(ids[start...].prefix(3))))
+    }
+    let saved = SmallGallery.sibling(of: context)
+    for context in [context, saved] {
+      let things = try context.found("Thing").objects
+      for predicate in predicates {
+        var request = FetchRequest<ManagedObject>(entityName: "Thing")
+        request.predicate = predicate
+        let expected = Set(try things.filtered(using: predicate))
+        #expect(Set(try context.fetch(request)) == expected, "\(predicate)")
+        #expect(try context.count(for: request) == expected.count, "\(predicate)")
+        request.fetchLimit = 2
+        #expect(try context.fetch(request).count == min(2, expected.count), "\(predicate)")
+      }
+    }
+  }
+
   /// Two adjacent doubles with an integer between them, and doubles that are rounded to floats.
   @Test(arguments: [false, true])
   func `an integer is compared exactly with doubles, and a double with floats as a float`(

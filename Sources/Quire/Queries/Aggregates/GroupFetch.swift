@@ -87,7 +87,7 @@ extension GroupQuery {
 extension FetchExecution {
   fileprivate func group(_ query: GroupQuery) throws -> [GroupResult] {
     let parts = parts
-    var grouping = Grouping(query) { id, store in parts[store].reference(of: id) }
+    var grouping = Grouping(query) { id, store in parts[store].view.entities.reference(of: id) }
     for (place, part) in parts.enumerated() {
       grouping.store = place
       if try part.count(query, in: &grouping) { continue }
@@ -101,15 +101,5 @@ extension FetchExecution {
       return ManagedObjectID(
         entity: storage.binding.entity, store: storage.identity, key: reference.key)
     }
-  }
-}
-
-extension StoreFetch {
-  /// The reference of an object, if this store has it.
-  fileprivate func reference(of id: ManagedObjectID) -> Reference? {
-    guard let store = id.store, storages.first?.identity == store,
-      let stored = view.entities.schema.entity(named: id.entity.name)
-    else { return nil }
-    return Reference(entity: stored.number, key: id.key)
   }
 }
