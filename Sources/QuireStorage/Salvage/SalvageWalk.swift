@@ -1,8 +1,8 @@
 /// A walk through a tree of a damaged store, in the order of its keys.
 ///
 /// A page that is lost is passed over; where fragments have been placed in the hole, they are
-/// visited in its stead. Each page is visited once, so that nodes that share their children, as in
-/// a file made to do harm, take no longer than others.
+/// visited in its stead. Each page is visited once, so that nodes that share their children, or
+/// values that share their pages, as in a file made to do harm, take no longer than others.
 final class SalvageWalk {
   private let image: StoreImage
   private let stamps: PageTable<UInt32?>
@@ -219,7 +219,8 @@ final class SalvageWalk {
     var id = overflow.first
     while rest > 0 {
       let part = min(rest, capacity)
-      guard id >= .firstFree, Int(id.rawValue) < stamps.count, let loaded = try? image.load(id),
+      guard id >= .firstFree, Int(id.rawValue) < stamps.count, visited.insert(id).inserted,
+        let loaded = try? image.load(id),
         image.defect(of: loaded, stamp: stamps[Int(id.rawValue)]) == nil,
         loaded.page.typeByte == PageType.overflow.rawValue, loaded.page.count == part
       else { return nil }
