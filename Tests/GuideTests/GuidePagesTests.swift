@@ -1,4 +1,5 @@
 import Foundation
+import QuireSimulation
 import Testing
 
 /// What the guides show stands in their tests, word for word, and is compiled and run there.
@@ -73,10 +74,10 @@ import Testing
 
   /// What the compiler says about the form of a program.
   private func mistakes(of program: String) throws -> String {
-    let url = FileManager.default.temporaryDirectory.appending(
-      path: "quire-manifest-\(UUID().uuidString).swift")
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let url = folder.url.appending(path: "manifest.swift")
     try Data(program.utf8).write(to: url)
-    defer { try? FileManager.default.removeItem(at: url) }
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = ["swiftc", "-parse", url.path()]

@@ -1,4 +1,5 @@
 import Foundation
+import QuireSimulation
 import QuireTool
 import Testing
 
@@ -107,7 +108,7 @@ import Testing
   // ported is not changed again.
   @Test(arguments: 0..<60)
   func `random sources are ported once`(_ seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     let pieces = PortCase.all.flatMap { $0.before.sorted { $0.key < $1.key }.map(\.value) }
       .joined(separator: "\n").split(separator: "\n", omittingEmptySubsequences: false)
     var texts: [String: String] = [:]
@@ -128,18 +129,5 @@ import Testing
       Issue.record("seed \(seed): ported once more, a file changes again:\n\(difference)")
     }
     #expect(twice.failures == once.failures)
-  }
-}
-
-/// A sequence of random numbers that a seed decides.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import QuireSimulation
 import QuireTool
 import Testing
 
@@ -42,7 +43,7 @@ import Testing
 
   @Test(.enabled(if: patch != nil, "needs the program patch"), arguments: 0..<25)
   func `patch makes the one file of the other`(_ seed: UInt64) throws {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     func text() -> [String] {
       (0..<Int(random.next() % 30)).map { _ in
         "\(random.next() % 9)\(random.next() % 5 == 0 ? "\r" : "")"
