@@ -121,7 +121,7 @@ import Testing
       .settledMeta: ordered, .checkpointLog: ordered, .directPages: .aroundLog,
     ]
     var table: [String] = []
-    for reason in Amount.some(of: SyncReason.allCases, oneIn: 3, at: 0) {
+    for reason in Amount.some(of: SyncReason.allCases, oneIn: 5, at: 0) {
       var killer: CrashEnumeration.Failure?
       for budget in Self.budgets {
         for scenario in [first[reason] ?? .scripted] + scenarios where killer == nil {

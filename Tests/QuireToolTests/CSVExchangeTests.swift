@@ -37,7 +37,7 @@ import Testing
     #expect(try files(folder.path("json1")) == files(folder.path("json2")))
   }
 
-  @Test(arguments: Fixtures.versions)
+  @Test(arguments: Fixtures.someVersions)
   func `what is exported as CSV and loaded is exported again as it was`(version: String) throws {
     let folder = try TemporaryFolder()
     let store = Fixtures.store(version)

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Fixtures.versions)
+  @Test(arguments: Fixtures.someVersions)
   func `what is exported and loaded is exported again as it was`(version: String) throws {
     let folder = try TemporaryFolder()
     let store = Fixtures.store(version)

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireSimulation
 import QuireTool
 import QuireXcode
 import Testing
@@ -176,7 +177,12 @@ import Testing
     return text
   }
 
-  @Test(arguments: [["--form", "classes"], ["--form", "plain"], ["--model-code"]])
+  // In debug each form is compiled once, here or for names that types have: each compilation takes
+  // two seconds.
+  @Test(
+    arguments: Amount.of(
+      debug: [["--form", "classes"], ["--model-code"]],
+      release: [["--form", "classes"], ["--form", "plain"], ["--model-code"]]))
   func `what is generated of the gallery's model compiles`(_ options: [String]) throws {
     let folder = try TemporaryFolder()
     let run = ToolRun(["generate", Fixtures.model, "--to", folder.path("Gallery")] + options)
@@ -208,7 +214,7 @@ import Testing
       Entity("Two", class: "Same")
       Entity("Managed")
     }
-    for form in ClassGenerator.Form.allCases {
+    for form in Amount.of(debug: [.plain], release: ClassGenerator.Form.allCases) {
       let folder = try TemporaryFolder()
       let code = ClassGenerator.code(of: model, form)
       #expect(

@@ -46,7 +46,7 @@ import Testing
     var problems: [String] { data["problems"] as? [String] ?? [] }
   }
 
-  @Test(arguments: Fixtures.versions)
+  @Test(arguments: Fixtures.someVersions)
   func `the page has every object, attribute and link of the store`(version: String) throws {
     let folder = try TemporaryFolder()
     let page = try Page(of: Fixtures.store(version), in: folder)

@@ -192,7 +192,8 @@ import Testing
     #expect(insertBooks(other, bookCount: 1) == 2)
     #expect(!other.reasons.contains(.directPages))
     #expect(throws: (any Error).self) {
-      try crashes(step: 1, imageLimit: 4, ignoring: [.directPages])
+      try crashes(
+        step: Amount.of(debug: 5, release: 1), imageLimit: 4, ignoring: [.directPages])
     }
   }
 }

@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test(arguments: pairs(oneIn: 2))
+  @Test(arguments: pairs(oneIn: 4))
   func `a number is the same number in any other type`(
     _ source: AttributeType, _ destination: AttributeType
   ) throws {

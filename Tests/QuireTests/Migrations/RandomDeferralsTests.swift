@@ -236,7 +236,7 @@ private struct Walk {
 }
 
 @Suite struct RandomDeferralsTests {
-  @Test(arguments: 0..<Amount.of(debug: 5, release: 12, exhaustive: 200) as Range<UInt64>)
+  @Test(arguments: 0..<Amount.of(debug: 2, release: 12, exhaustive: 200) as Range<UInt64>)
   func
     `whatever is deferred, saved and finished, in any order, reads as if it were rewritten`(
       seed: UInt64

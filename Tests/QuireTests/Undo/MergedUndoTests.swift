@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import Testing
 
 /// What can be undone when others' saves are merged.
@@ -174,8 +175,9 @@ import Testing
       "parent": "children", "children": "parent", "cover": "covered", "covered": "cover",
       "rival": "rivals", "rivals": "rival", "friends": "friends", "list": nil,
     ]
-    for policy in MergingPolicy.allCases {
-      for (key, inverse) in inverses {
+    for (place, policy) in MergingPolicy.allCases.enumerated() {
+      let sorted = inverses.sorted { $0.key < $1.key }
+      for (key, inverse) in Amount.some(of: sorted, oneIn: 3, at: place) {
         try home.withContext(Self.model, classes: []) { context in
           let (thing, former) = (try context.insert("Thing"), try context.insert("Thing"))
           let (next, other) = (try context.insert("Thing"), try context.insert("Thing"))

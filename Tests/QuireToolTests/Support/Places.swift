@@ -34,6 +34,9 @@ enum Fixtures {
     "Gallery 1.3", "Gallery 1.3.5", "Gallery 1.4", "Gallery 1.6", "Gallery 2.0", "Gallery 2.7",
   ]
 
+  /// In debug the oldest and the newest.
+  static let someVersions = Amount.of(debug: ["Gallery 1.3", "Gallery 2.7"], release: versions)
+
   static func store(_ version: String) -> String {
     stores.appending(path: "\(version).quire").path
   }
