@@ -29,7 +29,6 @@ struct BatchChanges {
   private var deletions: [Reference] = []
   /// New objects, as runs of adjacent references.
   private var insertedRuns: [(first: Reference, count: Int)] = []
-  private var insertedCount = 0
   /// New objects that were replaced by others of the same request, and are not committed.
   private var droppedInsertions: Set<Reference> = []
 

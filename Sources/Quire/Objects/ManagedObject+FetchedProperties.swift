@@ -27,8 +27,6 @@ struct FetchedLists {
     if !byObject.isEmpty { byObject[ObjectIdentifier(object)] = nil }
   }
 
-  mutating func forgetAll() { byObject = [:] }
-
   /// Marks that the request of a fetched property is running.
   ///
   /// - Returns: `false` when it was running already.

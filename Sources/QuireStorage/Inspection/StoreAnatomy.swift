@@ -113,9 +113,6 @@ package struct StoreAnatomy {
     self.image = image
   }
 
-  /// The number of pages in the files that are free by their maps.
-  package var unusedPageCount: Int { maps.reduce(0) { $0 + $1.pageCount - $1.usedPageCount } }
-
   package var isSound: Bool { findings.isEmpty }
 }
 

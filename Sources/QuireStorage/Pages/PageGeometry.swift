@@ -2,7 +2,6 @@
 struct PageGeometry: Hashable, Sendable {
   let pageSize: Int
 
-  static let defaultPageSize = 4096
   static func isLegal(pageSize: Int) -> Bool {
     pageSize >= 512 && pageSize <= 32_768 && pageSize & (pageSize - 1) == 0
   }

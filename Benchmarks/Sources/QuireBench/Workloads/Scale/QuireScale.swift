@@ -165,7 +165,7 @@ enum QuireScale {
     try change(run, ScaleData.updatedArtists) { artist, context in
       var request = BatchUpdateRequest(Gallery.Artwork.self)
       request.predicate = Key("artist") == artist
-      request.propertiesToUpdate = ["price": try FetchExpression(format: "price * 2")]
+      request.propertiesToUpdate = ["price": try FetchExpression(format: "price + 1")]
       return try context.execute(request).count
     }
   }

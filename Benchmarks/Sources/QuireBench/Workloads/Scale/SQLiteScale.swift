@@ -139,7 +139,7 @@ enum SQLiteScale {
 
   static func update(_ run: Run) throws {
     try change(
-      run, ScaleData.updatedArtists, "UPDATE artwork SET price = price * 2 WHERE artist = ?")
+      run, ScaleData.updatedArtists, "UPDATE artwork SET price = price + 1 WHERE artist = ?")
   }
 
   static func delete(_ run: Run) throws {

@@ -57,7 +57,7 @@ extension Workload {
     QuireScale.group, SQLiteScale.group)
 
   fileprivate static let scaleUpdate = step(
-    "scale_update", "the prices of ten artists' artworks doubled, a transaction each",
+    "scale_update", "the prices of ten artists' artworks raised, a transaction each",
     QuireScale.update, SQLiteScale.update)
 
   fileprivate static let scaleDelete = step(
