@@ -131,7 +131,7 @@ struct ComparisonFetchTests {
     return context
   }
 
-  /// By the bytes of rows, or by an index; an object that the store does not have is nobody's owner.
+  /// By the bytes of rows, or by an index; an object that the store does not have owns nothing.
   @Test(arguments: [false, true])
   func `objects that refer to an object are those that say so themselves`(
     isIndexed: Bool
