@@ -41,9 +41,9 @@ extension StoreFetch {
     var entries: [RecordEntry] = []
     var isInside = try cursor.first()
     while isInside {
-      if let owner = try cursor.list(&entries) {
+      if let leaf = try cursor.listForVisit(&entries) {
         if !countsRows(visitor) { rows.check.sift(&entries, storage.shape) }
-        if try !visitRows(entries, in: owner, rows, &visitor) { return false }
+        if try !visitRows(entries, in: leaf, rows, &visitor) { return false }
       } else if try lookUp(try cursor.key, rows, &visitor) == .enough {
         return false
       }
@@ -54,14 +54,14 @@ extension StoreFetch {
 
   /// - Parameters:
   ///   - entries: the entries of a leaf; filtered already, unless the visitor counts rows.
-  ///   - owner: keeps the leaf in memory.
+  ///   - leaf: keeps the entries in memory, for as long as wanted or until they are visited.
   private func visitRows(
-    _ entries: [RecordEntry], in owner: AnyObject, _ rows: EntityRows,
+    _ entries: [RecordEntry], in leaf: (owner: AnyObject, mayBeKept: Bool), _ rows: EntityRows,
     _ visitor: inout some MatchVisitor
   ) throws -> Bool {
     // Sound: the owner is held until all entries are visited.
-    defer { withExtendedLifetime(owner) {} }
-    let shared = Unmanaged.passUnretained(owner)
+    defer { withExtendedLifetime(leaf.owner) {} }
+    let shared = leaf.mayBeKept ? Unmanaged.passUnretained(leaf.owner) : nil
     let (table, sort) = (rows.storage.table, rows.paths.sort)
     let number = rows.storage.stored.number
     let isFilteredWhole = rows.check.evaluator == nil
@@ -173,10 +173,10 @@ extension StoreFetch {
       value.bytes, .passUnretained(value.owner), at: reference, rows, &visitor)
   }
 
-  /// - Parameter owner: keeps the bytes.
+  /// - Parameter owner: keeps the bytes; `nil` if they are kept until the row is visited only.
   @inline(__always)
   private func visitRow(
-    _ bytes: UnsafeRawBufferPointer, _ owner: Unmanaged<AnyObject>, at reference: Reference,
+    _ bytes: UnsafeRawBufferPointer, _ owner: Unmanaged<AnyObject>?, at reference: Reference,
     _ rows: EntityRows, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     try visitor.countRow()
@@ -205,11 +205,11 @@ extension StoreFetch {
   /// - Parameters:
   ///   - reader: of a row that has passed the filter.
   ///   - bytes: the row as the tree has it, which may be of an older layout.
-  ///   - owner: keeps the bytes.
+  ///   - owner: as above.
   @inline(__always)
   private func visitFiltered(
     _ reader: RowReader, at reference: Reference, _ bytes: UnsafeRawBufferPointer,
-    _ owner: Unmanaged<AnyObject>, _ rows: EntityRows, _ visitor: inout some MatchVisitor
+    _ owner: Unmanaged<AnyObject>?, _ rows: EntityRows, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     let row = RowSubject(
       reference: reference, source: .borrowed(reader), storage: rows.storage, view: view)
@@ -222,13 +222,16 @@ extension StoreFetch {
   @inline(__always)
   private func visit(
     _ subject: some PathSubject, at reference: Reference, _ bytes: UnsafeRawBufferPointer,
-    _ owner: Unmanaged<AnyObject>, _ rows: EntityRows, _ visitor: inout some MatchVisitor
+    _ owner: Unmanaged<AnyObject>?, _ rows: EntityRows, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     guard try isMatch(subject, rows.check.evaluator, rows.check.paths) else { return .noMatch }
     let goesOn = try visitor.visit(
       subject, at: reference, sortedBy: rows.paths.sort, nil
     ) {
-      try RowBytes(bytes, owner.takeUnretainedValue(), layout: rows.storage.layout)
+      guard let owner else {
+        return try RowBytes(StoredValue(copying: bytes), layout: rows.storage.layout)
+      }
+      return try RowBytes(bytes, owner.takeUnretainedValue(), layout: rows.storage.layout)
     }
     return goesOn ? .match : .enough
   }

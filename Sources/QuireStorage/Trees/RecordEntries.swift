@@ -27,7 +27,20 @@ extension RecordCursor {
   ///   leaf should not be kept: values must then be read one by one.
   /// - Throws: ``StorageError/invalidArgument(_:)`` if the cursor is at no entry.
   public mutating func list(_ entries: inout [RecordEntry]) throws(StorageError) -> AnyObject? {
-    try cursor.list(&entries)
+    if cursor.tree.space.pagesShouldNotBeKept { return nil }
+    return try cursor.list(&entries)
+  }
+
+  /// The same in any store, for values that are read before the cursor moves on.
+  ///
+  /// - Returns: the object that keeps the bytes, and whether it may be kept for longer. In a store
+  ///   that does not fit in the cache it may not: a value that is wanted for longer is copied
+  ///   (``StoredValue/init(copying:)``).
+  package mutating func listForVisit(
+    _ entries: inout [RecordEntry]
+  ) throws(StorageError) -> (owner: AnyObject, mayBeKept: Bool)? {
+    let mayBeKept = !cursor.tree.space.pagesShouldNotBeKept
+    return try cursor.list(&entries).map { ($0, mayBeKept) }
   }
 }
 
@@ -37,7 +50,7 @@ extension TreeCursor where Layout == RecordLayout {
   ) throws(StorageError) -> AnyObject? {
     let (leaf, slot, _) = try entry()
     entries.removeAll(keepingCapacity: true)
-    guard !tree.space.isPrivate(leaf), !tree.space.pagesShouldNotBeKept else { return nil }
+    guard !tree.space.isPrivate(leaf) else { return nil }
     let count = leaf.count
     entries.reserveCapacity(count &- slot)
     for slot in slot..<count {

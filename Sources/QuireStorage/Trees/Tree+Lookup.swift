@@ -87,9 +87,7 @@ extension Tree {
     // A page that this transaction may still change cannot be handed out, nor should one be kept
     // that the cache may want to give up; the bytes can be copied.
     guard !space.isPrivate(leaf), !space.pagesShouldNotBeKept else {
-      let memory = PageMemory(byteCount: value.count)
-      memory.mutableBytes.copyMemory(from: value)
-      return StoredValue(bytes: memory.bytes, owner: memory)
+      return StoredValue(copying: value)
     }
     return StoredValue(bytes: value, owner: leaf.frame)
   }
@@ -115,6 +113,18 @@ public struct StoredValue {
   public let bytes: UnsafeRawBufferPointer
   /// Keeps `bytes`: the memory of the page they lie in, or of a value put together from several.
   public let owner: AnyObject
+
+  init(bytes: UnsafeRawBufferPointer, owner: AnyObject) {
+    self.bytes = bytes
+    self.owner = owner
+  }
+
+  /// A value in memory of its own.
+  package init(copying bytes: UnsafeRawBufferPointer) {
+    let memory = PageMemory(byteCount: bytes.count)
+    memory.mutableBytes.copyMemory(from: bytes)
+    self.init(bytes: memory.bytes, owner: memory)
+  }
 
   /// A copy of the bytes.
   public var array: [UInt8] {
