@@ -48,7 +48,7 @@ struct Comparison {
   var report: Report { Report(engines: engines, judges: !isShort) }
 
   /// - Parameter report: called with each row as soon as it is there.
-  func run(_ report: (Row) -> Void) throws {
+  func run(_ report: (Row) throws -> Void) throws {
     try WorkFolder.make(folder)
     defer { try? FileManager.default.removeItem(at: folder) }
     if WorkFolder.isInMemory(folder) {
