@@ -32,7 +32,7 @@ extension StoreCore {
   /// - Returns: the version that has it.
   func skipNumber(after latest: PageSpace) throws(StorageError) -> PageSpace {
     let editor = PageEditor(
-      latest.successor(changesNothing: true), byteLimit: options.transactionByteLimit)
+      latest.successor(changesNothing: true), byteLimit: transactionByteLimit)
     try editor.operate { () throws(StorageError) in _ = try editor.writable(.firstMap) }
     _ = try commit(editor)
     mayHaveStrayPages = false

@@ -161,7 +161,7 @@ final class StoreCore: @unchecked Sendable {
         throw error
       }
     }
-    let editor = PageEditor(latest.successor(), byteLimit: options.transactionByteLimit)
+    let editor = PageEditor(latest.successor(), byteLimit: transactionByteLimit)
     if let storage, let cache = latest.cache {
       // Behind everything that the log could bring back, that a snapshot shows, or that a crash
       // could lead back to; what commits that are synced one by one lead back to is what snapshots
@@ -178,6 +178,8 @@ final class StoreCore: @unchecked Sendable {
     }
     return editor
   }
+
+  var transactionByteLimit: Int { options.transactionByteLimit(pageSize: geometry.pageSize) }
 
   /// Waits until snapshots show what a transaction began with: that may be waiting for the disk.
   func waitUntilShown(baseOf editor: PageEditor) throws(StorageError) {
@@ -234,6 +236,7 @@ final class StoreCore: @unchecked Sendable {
   ///
   /// - Returns: the log that must be synced before the commit counts, if one must.
   func commit(_ editor: PageEditor) throws(StorageError) -> LogWriter? {
+    try editor.releaseMovedPages()
     try editor.cutTrailingFreePages()
     try editor.stampPages()
     let touched = editor.touchedPages()

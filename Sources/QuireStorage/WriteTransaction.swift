@@ -12,6 +12,8 @@ public final class WriteTransaction: TreeReader {
   init(_ core: StoreCore, _ editor: PageEditor) {
     self.core = core
     self.editor = editor
+    // Sound: the editor makes no change after the transaction has ended.
+    editor.spillTrees = { [unowned self] () throws(StorageError) in try spill() }
   }
 
   deinit { abort() }
@@ -210,6 +212,37 @@ public final class WriteTransaction: TreeReader {
     try core.checkProcess()
   }
 
+  // MARK: Memory
+
+  /// Moves nodes of the trees out of memory: leaves, and if that is not enough, the levels above.
+  private func spill() throws(StorageError) {
+    guard var spill = editor.beginSpill() else { return }
+    for level in 0..<Tree<RecordLayout>.depthLimit {
+      for known in states.all where known.state.hasUnspilledChanges || level > 0 {
+        try self.spill(known.state, level: level, &spill)
+      }
+      try editor.finish(spill)
+      for known in states.all { known.state.noteSpilled() }
+      guard editor.ownByteCount > editor.byteLimit / 2, let next = editor.beginSpill() else {
+        return
+      }
+      spill = next
+    }
+  }
+
+  private func spill(
+    _ state: TreeState, level: Int, _ spill: inout PageEditor.Spill
+  ) throws(StorageError) {
+    switch state.kind {
+    case .record:
+      try Tree<RecordLayout>(space: editor.space, state: state)
+        .spill(level: level, &spill, with: editor)
+    case .index:
+      try Tree<IndexLayout>(space: editor.space, state: state)
+        .spill(level: level, &spill, with: editor)
+    }
+  }
+
   // MARK: Trees by name
 
   private var catalog: Catalog { Catalog(editor.space) }
@@ -251,55 +284,5 @@ public final class WriteTransaction: TreeReader {
     }
     states[Array(name.utf8)] = state
     return state
-  }
-}
-
-/// The trees that a transaction knows, in the order of their names' bytes: two strings that Swift
-/// calls equal may be different names.
-///
-/// Not a dictionary: the first one with such keys would cost a process two searches for
-/// conformances, which is more than a migration's worth of lookups here.
-private struct TreeStates {
-  /// An object, as a process pays for the first array of another type.
-  final class Known {
-    let name: [UInt8]
-    let state: TreeState
-
-    init(_ name: [UInt8], _ state: TreeState) {
-      self.name = name
-      self.state = state
-    }
-  }
-
-  private(set) var all: [Known] = []
-
-  subscript(name: [UInt8]) -> TreeState? {
-    get {
-      let place = place(of: name)
-      return place < all.count && all[place].name == name ? all[place].state : nil
-    }
-    set {
-      let place = place(of: name)
-      let isKnown = place < all.count && all[place].name == name
-      switch newValue {
-      case let state? where isKnown: all[place] = Known(name, state)
-      case let state?: all.insert(Known(name, state), at: place)
-      case nil: if isKnown { all.remove(at: place) }
-      }
-    }
-  }
-
-  /// Where the name is, or would be.
-  private func place(of name: [UInt8]) -> Int {
-    var (first, end) = (0, all.count)
-    while first < end {
-      let middle = (first + end) / 2
-      if all[middle].name.lexicographicallyPrecedes(name) {
-        first = middle + 1
-      } else {
-        end = middle
-      }
-    }
-    return first
   }
 }

@@ -29,8 +29,29 @@ extension Scenario {
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
     aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, goingRound,
-    idling, givenUp,
+    idling, givenUp, spilling,
   ]
+
+  /// Transactions whose pages go to the file before the commit: in new places, and where they are;
+  /// some are given up.
+  package static let spilling: Scenario = {
+    var scenario = Scenario(
+      [
+        .put(.records, keys: 0..<90, byteCount: 100, version: 1),
+        .put(.index, keys: 0..<60, byteCount: 60, version: 1), .commit, .checkpoint, .hold,
+        .put(.records, keys: 20..<110, byteCount: 100, version: 2),
+        .put(.index, keys: 30..<90, byteCount: 60, version: 2),
+        .put(.otherRecords, keys: 0..<4, byteCount: 3_000, version: 2), .commit,
+        .put(.records, keys: 0..<110, byteCount: 100, version: 3), .abort,
+        .put(.records, keys: 0..<60, byteCount: 120, version: 4), .remove(.index, keys: 0..<70),
+        .commit, .release, .checkpoint, .drop(.otherRecords),
+        .put(.records, keys: 0..<110, byteCount: 90, version: 5), .commit, .die,
+        .put(.index, keys: 0..<90, byteCount: 90, version: 6), .commit,
+      ], name: "spilling")
+    scenario.transactionByteLimit = 0
+    scenario.cacheByteLimit = 0
+    return scenario
+  }()
 
   /// The log goes while the store is open, with a snapshot of before, and with none; then a death
   /// without one, and one after the next commit.
@@ -201,6 +222,7 @@ extension Scenario {
     // By numbers of its own, and no operation of the disk: all else is as it would be without.
     var forks = SeededGenerator(seed: ~seed)
     workload.steps.insert(.fork, at: forks.below(workload.steps.count))
+    if forks.below(2) == 0 { workload.transactionByteLimit = 0 }
     return workload
   }
 

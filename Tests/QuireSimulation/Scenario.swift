@@ -10,6 +10,8 @@ package struct Scenario: Sendable, CustomStringConvertible {
   package var durability = Durability.full
   /// 64 pages at least.
   package var cacheByteLimit = 64 << 20
+  /// 24 pages at least.
+  package var transactionByteLimit = 64 << 20
 
   package init(_ steps: [Step], name: String = "random", seed: UInt64 = 0) {
     self.name = name
@@ -19,7 +21,8 @@ package struct Scenario: Sendable, CustomStringConvertible {
 
   package var description: String {
     "\(name), seed \(seed), pages of \(pageSize) bytes, checkpoints at \(checkpointByteLimit), "
-      + "a cache of \(cacheByteLimit), durability \(durability): "
+      + "a cache of \(cacheByteLimit), transactions of \(transactionByteLimit), "
+      + "durability \(durability): "
       + "\(steps.count) steps\n  " + steps.map { "\($0)" }.joined(separator: "\n  ")
   }
 }

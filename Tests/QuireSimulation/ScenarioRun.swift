@@ -281,6 +281,7 @@ extension Scenario {
     options.checkpointByteLimit = checkpointByteLimit
     options.durability = durability
     options.cacheByteLimit = cacheByteLimit
+    options.transactionByteLimit = transactionByteLimit
     options.checkpointsInBackground = false
     // So that checkpoints write images of their own in some scenarios, and not in others.
     options.imageByteLimit = [0, 2 * pageSize, 1 << 20][Int(seed % 3)]

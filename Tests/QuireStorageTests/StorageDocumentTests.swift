@@ -124,7 +124,7 @@ struct StorageDocumentTests {
     #expect(defaults.cacheByteLimit == 64 << 20 && defaults.checkpointByteLimit == 64 << 20)
     #expect(defaults.checkpointsInBackground)
     #expect(defaults.retainedByteLimit == 256 << 20)
-    #expect(defaults.transactionByteLimit == 256 << 20)
+    #expect(defaults.transactionByteLimit == 128 << 20)
     #expect(store.keyByteLimit == 986)
   }
 

@@ -162,7 +162,7 @@ struct Recovery {
     _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
   ) throws(StorageError) -> LogReader? {
     let logPath = StoreFile.logPath(of: path)
-    let limit = newPageByteLimit(options)
+    let limit = newPageByteLimit(options, geometry)
     let file: any File
     do throws(StorageError) {
       file = try fileSystem.open(logPath, options.isReadOnly || meta.isClean ? .read : .write)
@@ -222,8 +222,12 @@ struct Recovery {
 
   /// The memory for pages that a log has and the file does not: of a writer with these options a
   /// crash leaves no more.
-  private static func newPageByteLimit(_ options: PageStoreOptions) -> Int {
-    let once = options.cacheByteLimit.addingReportingOverflow(options.transactionByteLimit)
+  private static func newPageByteLimit(
+    _ options: PageStoreOptions, _ geometry: PageGeometry
+  ) -> Int {
+    let transaction = options.transactionByteLimit(pageSize: geometry.pageSize)
+    let once = max(options.cacheByteLimit, 32 * geometry.pageSize)
+      .addingReportingOverflow(transaction)
     let twice = once.partialValue.multipliedReportingOverflow(by: 2)
     return once.overflow || twice.overflow ? .max : twice.partialValue
   }

@@ -13,6 +13,8 @@ final class DirectPages {
   private var run: SealedRun
   private var runStart = PageID(0)
   private(set) var hasWritten = false
+  /// The first page that may be written.
+  let firstPage: PageID
   /// The page at which the search for the next one starts.
   var nextPage: PageID
 
@@ -23,6 +25,7 @@ final class DirectPages {
     self.file = file
     self.prepare = prepare
     self.cache = cache
+    self.firstPage = firstPage
     nextPage = firstPage
     run = SealedRun(pageSize: cache.geometry.pageSize, cache.checksum)
   }

@@ -28,7 +28,7 @@ final class PageEditor {
 
   /// Pages as the file has them which this transaction changes: what the log's differences are
   /// about. Kept here, as the cache may give them up.
-  private var cleanBases: [CleanBase] = []
+  private(set) var cleanBases: [CleanBase] = []
 
   /// A page as the file has it; the editor keeps its frame.
   struct CleanBase {
@@ -39,10 +39,17 @@ final class PageEditor {
   /// The bases in the order of the file. Valid as long as the editor.
   func sortedCleanBases() -> [CleanBase] { cleanBases.sorted { $0.id < $1.id } }
 
-  /// The number of pages that this transaction has in memory of its own, and their largest number
-  /// of bytes.
+  /// The number of pages that this transaction has in memory of its own, and the largest number of
+  /// bytes that they and what they were made from may take.
   private var ownPageCount = 0
-  private let byteLimit: Int
+  let byteLimit: Int
+  /// Moves pages of trees out of memory, to places around the log.
+  var spillTrees: (() throws(StorageError) -> Void)?
+  /// How often that was done: whoever kept the address of a page of this transaction has to look
+  /// for it again.
+  private(set) var spillCount = 0
+  /// The pages of this transaction that long values have in memory.
+  var overflowPageCount = 0
 
   init(_ space: PageSpace, byteLimit: Int) {
     self.space = space
@@ -50,11 +57,34 @@ final class PageEditor {
     self.byteLimit = byteLimit
   }
 
-  /// - Throws: ``StorageError/transactionTooLarge(byteCount:limit:)`` when the transaction has
-  ///   outgrown its limit.
-  func checkSize() throws(StorageError) {
-    guard ownPageCount * pageSize > byteLimit else { return }
-    throw .transactionTooLarge(byteCount: ownPageCount * pageSize, limit: byteLimit)
+  /// The memory that only the transaction's end would give back.
+  var ownByteCount: Int { (ownPageCount + cleanBases.count) * pageSize }
+
+  /// Between two operations: gives memory back if the transaction has outgrown its limit.
+  ///
+  /// - Throws: ``StorageError/transactionTooLarge(byteCount:limit:)`` if too little of it can go to
+  ///   the file.
+  @inline(__always)
+  func keepWithinLimit() throws(StorageError) {
+    if ownByteCount > byteLimit { try spill() }
+  }
+
+  private func spill() throws(StorageError) {
+    if let spillTrees {
+      spillCount += 1
+      try spillTrees()
+    }
+    guard ownByteCount > byteLimit else { return }
+    throw .transactionTooLarge(byteCount: ownByteCount, limit: byteLimit)
+  }
+
+  /// Gives back what pages were made from that have gone to the file.
+  func releaseUnneededBases() {
+    cleanBases.removeAll { base in
+      guard !isOwn(base.id) else { return false }
+      space.registry.reclaimer.release(PageWord(base.page))
+      return true
+    }
   }
 
   var pageSize: Int { space.pageSize }
@@ -101,6 +131,22 @@ final class PageEditor {
     touched.append(id)
     ownPageCount += 1
     return copy
+  }
+
+  /// Whether a page is in memory as a private copy of this transaction.
+  @inline(__always)
+  func isOwn(_ id: PageID) -> Bool {
+    let word = space.overlay[id]
+    return word.isPage && word.page.commit == commit
+  }
+
+  /// Shows something else in place of a page of this transaction, whose memory is given back when
+  /// no operation can be using it any more.
+  func replaceOwn(_ id: PageID, by word: PageWord) {
+    let own = space.overlay[id]
+    space.set(id, to: word)
+    ownPageCount -= 1
+    space.registry.reclaimer.release(own)
   }
 
   /// Shows a page as free; what this transaction had made of it stays until the next operation,

@@ -44,6 +44,9 @@ final class PageSpace: @unchecked Sendable {
   private(set) var parent: PageSpace?
   /// The chunks that this transaction copied or made.
   private var ownChunks: [Int] = []
+  /// Where pages are that the transaction under way has moved. Trees refer to the new places, but
+  /// an operation or a cursor may still have come by the old ones.
+  private(set) var movedPages: [PageID: PageID] = [:]
 
   init(
     geometry: PageGeometry, commit: CommitNumber, cache: PageCache?, registry: VersionRegistry,
@@ -135,6 +138,7 @@ final class PageSpace: @unchecked Sendable {
       VersionRecord(commit: commit, overlay: overlay, pageCount: pageCount, source: cache))
     parent = nil
     ownChunks = []
+    movedPages = [:]
   }
 
   @inline(__always) var pageSize: Int { geometry.pageSize }
@@ -195,6 +199,7 @@ final class PageSpace: @unchecked Sendable {
       let word = overlay[id]
       if word.isPage { return word.page }
       guard word == .absent, let cache else {
+        if let place = movedPages[id] { return try page(place) }
         throw .damaged(
           page: id, reason: "its content was found damaged, or it is free but referred to")
       }
@@ -277,6 +282,9 @@ final class PageSpace: @unchecked Sendable {
     overlay.setChunk(index, to: chunk)
     ownChunks.append(index)
   }
+
+  /// Records that a page lies elsewhere from now on.
+  func noteMove(of id: PageID, to place: PageID) { movedPages[id] = place }
 
   /// The memory that the parent shows and this version does not: to be kept as long as a snapshot
   /// may show it.

@@ -198,7 +198,7 @@ extension PageEditor {
     freeDropped()
     do {
       let result = try body()
-      try checkSize()
+      try keepWithinLimit()
       return result
     } catch {
       failure = error

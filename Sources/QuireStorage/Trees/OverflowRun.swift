@@ -81,9 +81,16 @@ struct OverflowRun {
   static func store(
     _ value: UnsafeRawBufferPointer, with editor: PageEditor
   ) throws(StorageError) -> ValuePayload.Overflow {
+    if let direct = editor.directPagesForOverflow(ofBytes: value.count) {
+      let overflow = try store(value, around: direct, with: editor)
+      try direct.flush()
+      return overflow
+    }
     let geometry = editor.space.geometry
     let capacity = geometry.capacity
-    var id = try editor.takeRun((value.count + capacity - 1) / capacity)
+    let pageCount = (value.count + capacity - 1) / capacity
+    var id = try editor.takeRun(pageCount)
+    editor.overflowPageCount += pageCount
     let overflow = ValuePayload.Overflow(byteCount: UInt64(value.count), first: id)
     var offset = 0
     while offset < value.count {

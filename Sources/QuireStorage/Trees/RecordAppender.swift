@@ -11,10 +11,11 @@ public final class RecordAppender {
   private let state: TreeState
   private let valueLimit: Int
   // Sound: a page that this transaction may change is not moved until the tree is changed by other
-  // means, which the count of changes shows.
+  // means, which the count of changes shows, or pages go to the file, which is counted, too.
   /// The rightmost leaf.
   @exclusivity(unchecked) private var leaf: MutablePage?
   @exclusivity(unchecked) private var changeCount = 0
+  @exclusivity(unchecked) private var spillCount = 0
   @exclusivity(unchecked) private var base: Int64 = 0
   @exclusivity(unchecked) private var lastKey: Int64 = 0
 
@@ -34,8 +35,9 @@ public final class RecordAppender {
     _ value: UnsafeRawBufferPointer, for key: Int64
   ) throws(StorageError) -> Bool {
     try state.checkUsable()
-    if let leaf, changeCount == state.changeCount, !editor.hasFailed, key > lastKey,
-      value.count <= valueLimit, RecordLayout.append(key, value, base: base, to: leaf)
+    if let leaf, changeCount == state.changeCount, spillCount == editor.spillCount,
+      !editor.hasFailed, key > lastKey, value.count <= valueLimit,
+      RecordLayout.append(key, value, base: base, to: leaf)
     {
       state.count += 1
       state.changeCount += 1
@@ -51,17 +53,19 @@ public final class RecordAppender {
   /// Keeps the leaf of a key that was just put, if that is the last of all.
   private func findEdge(_ key: Int64) throws(StorageError) {
     leaf = nil
-    let (id, isAtRightEdge) = try editor.change(state) { () throws(StorageError) in
-      try tree.reading.tree.descend(to: key, path: &editor.path)
+    // As it is before: the search itself may end with the leaf going to the file.
+    spillCount = editor.spillCount
+    try editor.change(state) { () throws(StorageError) in
+      let (id, isAtRightEdge) = try tree.reading.tree.descend(to: key, path: &editor.path)
+      guard isAtRightEdge else { return }
+      let page = try editor.writable(id)
+      let count = page.page.count
+      guard count > 0, RecordLayout.key(at: count - 1, in: page.page) == key else { return }
+      leaf = page
+      base = RecordLayout.baseKey(of: page.page)
+      lastKey = key
+      changeCount = state.changeCount
     }
-    guard isAtRightEdge else { return }
-    let page = try editor.writable(id)
-    let count = page.page.count
-    guard count > 0, RecordLayout.key(at: count - 1, in: page.page) == key else { return }
-    leaf = page
-    base = RecordLayout.baseKey(of: page.page)
-    lastKey = key
-    changeCount = state.changeCount
   }
 }
 

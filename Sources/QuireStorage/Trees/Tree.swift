@@ -39,6 +39,8 @@ final class TreeState {
   /// Counts the changes to this tree in its transaction, so that a cursor can tell that it is
   /// stale.
   var changeCount = 0
+  /// The count of changes when the transaction last moved leaves out of memory.
+  private var spilledChangeCount = 0
   /// Set when the tree is dropped or its transaction ends; thrown by all later operations.
   var ending: StorageError?
 
@@ -52,6 +54,10 @@ final class TreeState {
 
   var isCatalogued: Bool { catalogued == (count, hasLongValues) }
   func noteCatalogued() { catalogued = (count, hasLongValues) }
+
+  /// Whether the transaction may have leaves of this tree in memory.
+  var hasUnspilledChanges: Bool { changeCount != spilledChangeCount }
+  func noteSpilled() { spilledChangeCount = changeCount }
 
   /// - Throws: the reason why the tree cannot be used any more.
   @inline(__always)

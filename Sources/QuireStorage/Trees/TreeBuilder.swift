@@ -35,7 +35,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   ///     committed and need no place in the transaction's memory.
   init(_ tree: Tree<Layout>, _ editor: PageEditor, fill: Double, isTemporary: Bool = false) {
     self.tree = tree
-    loggedPageLimit = isTemporary ? 0 : 512
+    loggedPageLimit = isTemporary ? 0 : min(512, editor.byteLimit / editor.pageSize / 8)
     self.editor = editor
     let capacity = Double(editor.space.geometry.capacity)
     reserve = Int(capacity * (1 - max(0.5, min(1, fill))))

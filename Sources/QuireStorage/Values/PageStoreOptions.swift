@@ -39,12 +39,18 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// The memory for replaced pages that snapshots still show, in bytes; beyond it the oldest
   /// snapshots expire.
   public var retainedByteLimit = 256 << 20
-  /// The memory for the pages that one transaction changes, in bytes.
-  public var transactionByteLimit = 256 << 20
+  /// The memory for the pages that one transaction changes, in bytes. One that changes more writes
+  /// pages to places in the file that nothing needs, before the commit and around the log; the file
+  /// then grows by what the transaction changes, and what it replaced is free afterwards.
+  public var transactionByteLimit = 128 << 20
 
   /// What the properties say as their defaults: a file that is created if it is missing, and
   /// written with full durability.
   public init() {}
+
+  /// The limit that is kept: whatever the options say, a transaction's roots and maps stay in
+  /// memory, and the nodes that one operation changes.
+  func transactionByteLimit(pageSize: Int) -> Int { max(transactionByteLimit, 24 * pageSize) }
 }
 
 /// When changes reach the disk.

@@ -15,12 +15,14 @@ package struct ModelConfiguration: Hashable, Sendable {
   package var durability: Durability
   package var cacheByteLimit: Int
   package var checkpointByteLimit: Int
+  package var transactionByteLimit: Int
   /// Everything is inspected after so many commits.
   package var commitsPerCheck: Int
 
   package init(
     pageSize: Int, shape: KeyShape, files: Files = .memory, durability: Durability = .full,
-    cacheByteLimit: Int = 64 << 20, checkpointByteLimit: Int = 64 << 10, commitsPerCheck: Int = 20
+    cacheByteLimit: Int = 64 << 20, checkpointByteLimit: Int = 64 << 10,
+    transactionByteLimit: Int = 64 << 20, commitsPerCheck: Int = 20
   ) {
     self.pageSize = pageSize
     self.shape = shape
@@ -28,6 +30,7 @@ package struct ModelConfiguration: Hashable, Sendable {
     self.durability = durability
     self.cacheByteLimit = cacheByteLimit
     self.checkpointByteLimit = checkpointByteLimit
+    self.transactionByteLimit = transactionByteLimit
     self.commitsPerCheck = commitsPerCheck
   }
 
@@ -40,6 +43,7 @@ package struct ModelConfiguration: Hashable, Sendable {
       durability: [.full, .full, .ordered, .none][generator.below(4)],
       cacheByteLimit: [64 << 10, 64 << 10, 256 << 10, 64 << 20][generator.below(4)],
       checkpointByteLimit: [16 << 10, 64 << 10, 1 << 20, 4 << 20][generator.below(4)],
+      transactionByteLimit: [0, 64 << 10, 64 << 20][generator.below(3)],
       commitsPerCheck: 20)
   }
 
@@ -49,6 +53,7 @@ package struct ModelConfiguration: Hashable, Sendable {
     options.durability = durability
     options.cacheByteLimit = cacheByteLimit
     options.checkpointByteLimit = checkpointByteLimit
+    options.transactionByteLimit = transactionByteLimit
     return options
   }
 }
@@ -60,7 +65,7 @@ extension ModelConfiguration: CustomStringConvertible {
     ModelConfiguration(
       pageSize: \(pageSize), shape: .\(shape), files: .\(files), durability: .\(durability),
       cacheByteLimit: \(cacheByteLimit), checkpointByteLimit: \(checkpointByteLimit),
-      commitsPerCheck: \(commitsPerCheck))
+      transactionByteLimit: \(transactionByteLimit), commitsPerCheck: \(commitsPerCheck))
     """
   }
 }

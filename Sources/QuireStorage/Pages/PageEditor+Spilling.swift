@@ -1,0 +1,64 @@
+// A transaction that has changed more pages than it may have in memory moves some of them to the
+// file, around the log, where nothing can need what is overwritten (`DirectPages`). A page that
+// lies at such a place already is written there. Another one gets a new place, and its parent the
+// new number; the old place stays taken until the commit, since the version that the transaction
+// began with has it.
+//
+// So a transaction of any size needs a bounded amount of memory and a small record in the log, a
+// crash before the record finds nothing changed, and snapshots read what they always read. The
+// price is new places at the end of the file for the pages that were moved; the old ones are free
+// after the commit.
+
+extension PageEditor {
+  /// Pages on their way out of memory.
+  struct Spill {
+    fileprivate let direct: DirectPages
+    /// Pages that stay where they are: written last, in the order of the file.
+    fileprivate var inPlace: [PageID] = []
+  }
+
+  /// Begins to move pages out of memory.
+  ///
+  /// - Returns: `nil` in memory, where pages cannot go elsewhere.
+  func beginSpill() -> Spill? { directPages().map { Spill(direct: $0) } }
+
+  /// Moves one of this transaction's own pages out of memory.
+  ///
+  /// - Returns: the number by which it has to be referred to from now on.
+  func moveOut(_ id: PageID, _ spill: inout Spill) throws(StorageError) -> PageID {
+    if id >= spill.direct.firstPage {
+      spill.inPlace.append(id)
+      return id
+    }
+    let place = try takePage(for: spill.direct)
+    try spill.direct.put(space.overlay[id].page, at: place)
+    replaceOwn(id, by: .unreadable)
+    space.noteMove(of: id, to: place)
+    return place
+  }
+
+  /// Writes what waits, and gives the memory back.
+  func finish(_ spill: Spill) throws(StorageError) {
+    for id in spill.inPlace.sorted() {
+      try spill.direct.put(space.overlay[id].page, at: id)
+    }
+    try spill.direct.flush()
+    for id in spill.inPlace { replaceOwn(id, by: .absent) }
+    releaseUnneededBases()
+  }
+
+  /// Frees the old places of pages that were moved. Before the commit.
+  func releaseMovedPages() throws(StorageError) {
+    guard !space.movedPages.isEmpty else { return }
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    for id in space.movedPages.keys.sorted() { try release(id) }
+  }
+
+  /// The way around the log for the pages of a long value, if the transaction has as many of such
+  /// in memory as it may: they are not moved later.
+  func directPagesForOverflow(ofBytes byteCount: Int) -> DirectPages? {
+    let memory = overflowPageCount * pageSize + byteCount
+    return memory > byteLimit / 4 ? directPages() : nil
+  }
+}
