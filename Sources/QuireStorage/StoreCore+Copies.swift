@@ -77,7 +77,7 @@ extension StoreCore {
     let core = StoreCore(
       identity: identity, current: .empty(geometry, commit: newest.commit), options: options)
     let editor = try core.beginWrite()
-    editor.makeDirectPages = { DirectPages(file, cache, from: .firstFree) }
+    editor.makeDirectPages = { _ in DirectPages(file, cache, from: .firstFree) }
     let transaction = WriteTransaction(core, editor)
     try transaction.copyTrees(of: Snapshot(newest), progress: progress)
     try transaction.commit()

@@ -1,15 +1,19 @@
 // Pages that were written around the log for a commit that never came: the transaction was given
-// up, or its process died. They lie behind the end of the store, and nothing refers to them. But
-// they carry the number of the next commit; and if that one writes to their places and the disk
-// loses the writes, they would be taken for its pages, with a right checksum and the right stamp.
+// up, or its process died. They lie behind the end of the store or are free, and nothing refers to
+// them. But they carry the number of the next commit; and if that one writes to their places and
+// the disk loses the writes, they would be taken for its pages, with a right checksum and the right
+// stamp.
 //
 // So that number is given to a commit of nothing. There can be no other numbers among stray pages:
 // when the first page is written around the log, every commit before is on disk.
 extension StoreCore {
-  /// At opening: what lies behind the end may be such pages.
+  /// At opening: what lies behind the end may be such pages, and what is free, if it is so much
+  /// that it may have been written around the log.
   func noteStrayPages(fileByteCount: Int) {
-    let pageCount = state.withLock { $0.latest.pageCount }
-    mayHaveStrayPages = fileByteCount > Int(pageCount) * geometry.pageSize
+    let latest = state.withLock { $0.latest }
+    mayHaveStrayPages =
+      fileByteCount > Int(latest.pageCount) * geometry.pageSize
+      || StoreCore.hasManyFreePages(latest)
   }
 
   /// A transaction has ended without a commit.

@@ -163,17 +163,8 @@ final class StoreCore: @unchecked Sendable {
     }
     let editor = PageEditor(latest.successor(), byteLimit: transactionByteLimit)
     if let storage, let cache = latest.cache {
-      // Behind everything that the log could bring back, that a snapshot shows, or that a crash
-      // could lead back to; what commits that are synced one by one lead back to is what snapshots
-      // get.
-      let first = max(
-        latest.pageCount, storage.log?.highestPageCount ?? 0, registry.largestPageCount(in: cache),
-        storage.durability == .ordered ? durablePageCount : 0)
-      let commit = editor.commit
-      editor.makeDirectPages = {
-        DirectPages(storage.file, cache, from: PageID(first)) { () throws(StorageError) in
-          try self.makeDurable(before: commit)
-        }
+      editor.makeDirectPages = { [self] editor throws(StorageError) in
+        try directPages(for: editor, cache, storage)
       }
     }
     return editor

@@ -216,14 +216,14 @@ public final class WriteTransaction: TreeReader {
 
   /// Moves nodes of the trees out of memory: leaves, and if that is not enough, the levels above.
   private func spill() throws(StorageError) {
-    guard var spill = editor.beginSpill() else { return }
+    guard var spill = try editor.beginSpill() else { return }
     for level in 0..<Tree<RecordLayout>.depthLimit {
       for known in states.all where known.state.hasUnspilledChanges || level > 0 {
         try self.spill(known.state, level: level, &spill)
       }
       try editor.finish(spill)
       for known in states.all { known.state.noteSpilled() }
-      guard editor.ownByteCount > editor.byteLimit / 2, let next = editor.beginSpill() else {
+      guard editor.ownByteCount > editor.byteLimit / 2, let next = try editor.beginSpill() else {
         return
       }
       spill = next

@@ -29,7 +29,7 @@ extension Scenario {
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
     aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, goingRound,
-    idling, givenUp, spilling,
+    idling, givenUp, spilling, spillingIntoFreed,
   ]
 
   /// Transactions whose pages go to the file before the commit: in new places, and where they are;
@@ -47,9 +47,38 @@ extension Scenario {
         .commit, .release, .checkpoint, .drop(.otherRecords),
         .put(.records, keys: 0..<110, byteCount: 90, version: 5), .commit, .die,
         .put(.index, keys: 0..<90, byteCount: 90, version: 6), .commit,
+        .put(.records, keys: 0..<110, byteCount: 80, version: 7), .die,
+        .put(.records, keys: 0..<110, byteCount: 100, version: 8),
+        .put(.otherRecords, keys: 0..<4, byteCount: 3_000, version: 8), .commit,
       ], name: "spilling")
     scenario.transactionByteLimit = 0
     scenario.cacheByteLimit = 0
+    return scenario
+  }()
+
+  /// Pages that go to places which were freed a moment before: the log has what was there, or a
+  /// checkpoint under way is about to write it.
+  package static let spillingIntoFreed: Scenario = {
+    let grown: [Step] = [
+      .put(.otherRecords, keys: 0..<120, byteCount: 100, version: 1),
+      .put(.records, keys: 0..<90, byteCount: 100, version: 1), .commit,
+    ]
+    var scenario = Scenario(
+      grown + [
+        .drop(.otherRecords), .commit, .put(.records, keys: 0..<90, byteCount: 100, version: 2),
+        .commit, .die,
+      ] + grown + [
+        .overlap([
+          .drop(.otherRecords), .commit, .put(.records, keys: 0..<90, byteCount: 100, version: 3),
+          .commit, .put(.records, keys: 0..<30, byteCount: 100, version: 4), .commit,
+        ]), .die,
+      ] + grown + [
+        .beginCheckpoint, .drop(.otherRecords), .commit,
+        .put(.records, keys: 0..<90, byteCount: 100, version: 6), .commit, .die,
+        .put(.index, keys: 0..<9, byteCount: 30, version: 5), .commit,
+      ], name: "spillingIntoFreed")
+    scenario.transactionByteLimit = 0
+    scenario.checkpointByteLimit = 200 << 10
     return scenario
   }()
 

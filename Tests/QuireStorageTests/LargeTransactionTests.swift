@@ -80,6 +80,36 @@ struct LargeTransactionTests {
     #expect(try store.check().isSound)
   }
 
+  // Each needs room for what it moves; what the one before it has left behind is such room.
+  @Test(arguments: [Durability.full, .ordered, .none])
+  func `use the same room again, one after the other`(durability: Durability) throws {
+    let files = MemoryFileSystem()
+    var store = try open(files) { $0.durability = durability }
+    try store.write { try fill($0, 0..<1_000, version: 0) }
+    let pageCount = store.statistics.pageCount
+    for version in 1...8 {
+      if version % 3 == 0 {
+        try store.close()
+        store = try open(files) { $0.durability = durability }
+      }
+      try store.write { transaction in
+        try fill(transaction, 0..<1_000, version: version)
+        let records = try #require(try transaction.mutableRecordTree("records"))
+        try records.put(value(1, version, byteCount: 40_000), for: 1)
+        try records.put(value(1, version), for: 1)
+      }
+      try expect(0..<1_000, version: version, in: try store.snapshot())
+      #expect(try store.check().isSound)
+    }
+    #expect(store.statistics.pageCount < 3 * pageCount)
+    // But not what a snapshot shows.
+    let held = try store.snapshot()
+    for version in 9...11 { try store.write { try fill($0, 0..<1_000, version: version) } }
+    try expect(0..<1_000, version: 8, in: held)
+    try expect(0..<1_000, version: 11, in: try store.snapshot())
+    #expect(try store.check().isSound)
+  }
+
   @Test func `show their own changes, wherever these are`() throws {
     let store = try open()
     try store.write { try fill($0, 0..<800, version: 1) }

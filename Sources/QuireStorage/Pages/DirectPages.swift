@@ -1,31 +1,35 @@
 /// Writes pages of a transaction to their place in the file at once, around the log.
 ///
 /// Only pages may be written so that nothing can need as they were: they lie behind every page that
-/// a living version has, and behind every page that the log could bring back. Nothing refers to
-/// them before the transaction's commit; a crash or an abort leaves them free. They must be on disk
-/// before the commit's record is, which is the business of ``StoreCore``.
+/// a living version has, and behind every page that the log could bring back; or they are free in
+/// the version that the transaction began with, if that is the only living one, and the file has
+/// all of it. Nothing refers to them before the transaction's commit; a crash or an abort leaves
+/// them free. They must be on disk before the commit's record is, which is the business of
+/// ``StoreCore``.
 final class DirectPages {
   private let file: any File
   private let cache: PageCache
-  /// Called once, before anything is written.
-  private let prepare: () throws(StorageError) -> Void
   /// Pages that follow each other, not yet written.
   private var run: SealedRun
   private var runStart = PageID(0)
   private(set) var hasWritten = false
-  /// The first page that may be written.
+  /// The first page behind all that may be needed.
   let firstPage: PageID
-  /// The page at which the search for the next one starts.
+  /// Whether pages before that may be written which were free when the transaction began.
+  let reusesPages: Bool
+  /// The page at which the search for the next one starts: behind the end, before it, and before it
+  /// for several in a row.
   var nextPage: PageID
+  var nextReusable = PageID.firstFree
+  var nextReusableRun = PageID.firstFree
 
   init(
-    _ file: any File, _ cache: PageCache, from firstPage: PageID,
-    prepare: @escaping () throws(StorageError) -> Void = {}
+    _ file: any File, _ cache: PageCache, from firstPage: PageID, reusesPages: Bool = false
   ) {
     self.file = file
-    self.prepare = prepare
     self.cache = cache
     self.firstPage = firstPage
+    self.reusesPages = reusesPages
     nextPage = firstPage
     run = SealedRun(pageSize: cache.geometry.pageSize, cache.checksum)
   }
@@ -40,7 +44,6 @@ final class DirectPages {
   /// Writes what waits.
   func flush() throws(StorageError) {
     guard run.count > 0 else { return }
-    if !hasWritten { try prepare() }
     hasWritten = true
     // An aborted transaction may have left others in memory.
     cache.replace((0..<run.count).map { (PageID(runStart.rawValue + UInt32($0)), .absent) })

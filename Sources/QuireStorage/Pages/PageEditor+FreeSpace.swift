@@ -6,23 +6,30 @@ extension PageEditor {
   /// Marks the lowest free page as used.
   func takePage() throws(StorageError) -> PageID {
     guard space.freePageCount > 0 else { return try extend() }
-    var candidate = space.lowestFree
-    while candidate.rawValue < space.pageCount {
+    guard let found = try firstFree(from: space.lowestFree, below: PageID(space.pageCount)) else {
+      throw .damaged(
+        page: .firstMap, reason: "the maps have fewer free pages than when they were counted")
+    }
+    try mark(found)
+    space.lowestFree = PageID(found.rawValue + 1)
+    return found
+  }
+
+  /// The first free page in a range.
+  func firstFree(from first: PageID, below end: PageID) throws(StorageError) -> PageID? {
+    var candidate = first
+    while candidate < end {
       let mapID = space.geometry.mapPage(for: candidate)
       let map = try space.page(mapID)
       let group = mapID.rawValue - PageID.firstMap.rawValue
       let start = space.geometry.mapIndex(of: candidate)
       if let index = PageMap.firstFree(in: map, from: start, geometry: space.geometry) {
         let found = PageID(group + UInt32(index))
-        guard found.rawValue < space.pageCount else { break }
-        try mark(found)
-        space.lowestFree = PageID(found.rawValue + 1)
-        return found
+        return found < end ? found : nil
       }
       candidate = PageID(group + min(space.geometry.groupPageCount, .max - group))
     }
-    throw .damaged(
-      page: .firstMap, reason: "the maps have fewer free pages than when they were counted")
+    return nil
   }
 
   /// Marks the lowest run of `count` pages as used; pages past the end of the file count as free.
@@ -75,45 +82,14 @@ extension PageEditor {
     if id < space.lowestFree { space.lowestFree = id }
   }
 
-  /// Allocates a page that may be written around the log, in ascending order.
-  func takePage(for direct: DirectPages) throws(StorageError) -> PageID {
-    var id = direct.nextPage
-    if space.geometry.isMap(id) { id = PageID(id.rawValue + 1) }
-    if try !isFree(id) {
-      id = PageID(space.pageCount)
-    }
-    // The pages between the end and that page remain free.
-    while space.pageCount <= id.rawValue {
-      let added = try extend()
-      try unmark(added)
-    }
-    try mark(id)
-    // It may be known as free, from a version that had it; now the file has it.
-    if space.overlay[id] != .absent { space.set(id, to: .absent) }
-    direct.nextPage = PageID(id.rawValue + 1)
-    return id
-  }
-
-  /// Makes the next pages for `direct` a contiguous run, after all pages in use.
-  func beginRun(for direct: DirectPages) throws(StorageError) {
-    var id = direct.nextPage
-    while id.rawValue < space.pageCount {
-      if !space.geometry.isMap(id), try !isFree(id) {
-        direct.nextPage = PageID(space.pageCount)
-        return
-      }
-      id = PageID(id.rawValue + 1)
-    }
-  }
-
   /// Whether a page is free; those behind the end are.
-  private func isFree(_ id: PageID) throws(StorageError) -> Bool {
+  func isFree(_ id: PageID) throws(StorageError) -> Bool {
     guard id.rawValue < space.pageCount else { return true }
     let map = try space.page(space.geometry.mapPage(for: id))
     return PageMap.entry(space.geometry.mapIndex(of: id), in: map) == 0
   }
 
-  private func unmark(_ id: PageID) throws(StorageError) {
+  func unmark(_ id: PageID) throws(StorageError) {
     let map = try writable(space.geometry.mapPage(for: id))
     PageMap.set(space.geometry.mapIndex(of: id), to: 0, in: map)
     try countFree(1)
@@ -154,7 +130,7 @@ extension PageEditor {
 
   /// Adds a page at the end of the file. The first page of a group brings the group's map along,
   /// three pages on; the two pages between them start free.
-  private func extend() throws(StorageError) -> PageID {
+  func extend() throws(StorageError) -> PageID {
     let id = PageID(space.pageCount)
     let isFirstOfGroup = space.geometry.mapIndex(of: id) == 0
     let last = isFirstOfGroup ? space.geometry.mapPage(for: id) : id
@@ -177,7 +153,7 @@ extension PageEditor {
     return id
   }
 
-  private func mark(_ id: PageID) throws(StorageError) {
+  func mark(_ id: PageID) throws(StorageError) {
     let map = try writable(space.geometry.mapPage(for: id))
     PageMap.set(space.geometry.mapIndex(of: id), to: PageMap.stamp(of: commit), in: map)
     try countFree(-1)

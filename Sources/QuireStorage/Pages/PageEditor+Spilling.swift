@@ -6,8 +6,7 @@
 //
 // So a transaction of any size needs a bounded amount of memory and a small record in the log, a
 // crash before the record finds nothing changed, and snapshots read what they always read. The
-// price is new places at the end of the file for the pages that were moved; the old ones are free
-// after the commit.
+// price is room: what is moved has two places until the commit.
 
 extension PageEditor {
   /// Pages on their way out of memory.
@@ -20,13 +19,16 @@ extension PageEditor {
   /// Begins to move pages out of memory.
   ///
   /// - Returns: `nil` in memory, where pages cannot go elsewhere.
-  func beginSpill() -> Spill? { directPages().map { Spill(direct: $0) } }
+  func beginSpill() throws(StorageError) -> Spill? {
+    guard let direct = try directPages() else { return nil }
+    return Spill(direct: direct)
+  }
 
   /// Moves one of this transaction's own pages out of memory.
   ///
   /// - Returns: the number by which it has to be referred to from now on.
   func moveOut(_ id: PageID, _ spill: inout Spill) throws(StorageError) -> PageID {
-    if id >= spill.direct.firstPage {
+    if try isPlace(id, for: spill.direct) {
       spill.inPlace.append(id)
       return id
     }
@@ -57,8 +59,8 @@ extension PageEditor {
 
   /// The way around the log for the pages of a long value, if the transaction has as many of such
   /// in memory as it may: they are not moved later.
-  func directPagesForOverflow(ofBytes byteCount: Int) -> DirectPages? {
+  func directPagesForOverflow(ofBytes byteCount: Int) throws(StorageError) -> DirectPages? {
     let memory = overflowPageCount * pageSize + byteCount
-    return memory > byteLimit / 4 ? directPages() : nil
+    return memory > byteLimit / 2 ? try directPages() : nil
   }
 }

@@ -162,12 +162,12 @@ final class PageEditor {
   }
 
   /// Makes the object for writing around the log, if there is a file; called at most once.
-  var makeDirectPages: (() -> DirectPages?)?
+  var makeDirectPages: ((PageEditor) throws(StorageError) -> DirectPages?)?
   private var direct: DirectPages?
 
   /// The way around the log; `nil` in memory.
-  func directPages() -> DirectPages? {
-    if direct == nil { direct = makeDirectPages?() }
+  func directPages() throws(StorageError) -> DirectPages? {
+    if direct == nil { direct = try makeDirectPages?(self) }
     return direct
   }
 

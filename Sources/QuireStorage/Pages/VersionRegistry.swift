@@ -228,6 +228,13 @@ final class VersionRegistry: Sendable {
     }
   }
 
+  /// Whether a version of a file before `commit` is alive.
+  func hasVersions(of source: PageCache, before commit: CommitNumber) -> Bool {
+    state.withLock { state in
+      state.versions.contains { $0.source === source && $0.commit < commit && $0.canBeRead }
+    }
+  }
+
   /// Bytes of replaced pages that snapshots keep in memory.
   var retainedByteCount: Int { state.withLock { $0.retainedByteCount } }
 

@@ -81,7 +81,7 @@ struct OverflowRun {
   static func store(
     _ value: UnsafeRawBufferPointer, with editor: PageEditor
   ) throws(StorageError) -> ValuePayload.Overflow {
-    if let direct = editor.directPagesForOverflow(ofBytes: value.count) {
+    if let direct = try editor.directPagesForOverflow(ofBytes: value.count) {
       let overflow = try store(value, around: direct, with: editor)
       try direct.flush()
       return overflow
@@ -105,15 +105,16 @@ struct OverflowRun {
     return overflow
   }
 
-  /// Stores a value in a new run at the end of the file, around the log.
+  /// Stores a value in a new run around the log.
   static func store(
     _ value: UnsafeRawBufferPointer, around direct: DirectPages, with editor: PageEditor
   ) throws(StorageError) -> ValuePayload.Overflow {
-    let capacity = editor.space.geometry.capacity
+    let geometry = editor.space.geometry
+    let capacity = geometry.capacity
     let room = PageMemory(byteCount: editor.pageSize)
     let page = MutablePage(room.base)
-    try editor.beginRun(for: direct)
-    var first: PageID?
+    let first = try editor.takeRun((value.count + capacity - 1) / capacity, for: direct)
+    var id = first
     var offset = 0
     while offset < value.count {
       let part = min(capacity, value.count - offset)
@@ -121,13 +122,11 @@ struct OverflowRun {
       UnsafeMutableRawBufferPointer(start: page.base + PageHeader.byteCount, count: part)
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: value[offset..<(offset + part)]))
       page.count = part
-      let id = try editor.takePage(for: direct)
       try direct.put(page.page, at: id)
-      first = first ?? id
       offset += part
+      id = geometry.runSuccessor(of: id)
     }
-    return ValuePayload.Overflow(
-      byteCount: UInt64(value.count), first: first ?? .firstFree)
+    return ValuePayload.Overflow(byteCount: UInt64(value.count), first: first)
   }
 
   /// Frees the run's pages.

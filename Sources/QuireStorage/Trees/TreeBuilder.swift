@@ -145,7 +145,7 @@ final class TreeBuilder<Layout: NodeLayout> {
 
   private func directPages() throws(StorageError) -> DirectPages? {
     guard pageCount > loggedPageLimit else { return nil }
-    return editor.directPages()
+    return try editor.directPages()
   }
 
   /// Hands over what is left; the topmost node becomes the content of the tree's root page.
