@@ -24,8 +24,8 @@ extension StoreCore {
   /// with: the file has that version, so that the log brings nothing back, and no snapshot shows an
   /// earlier one. Snapshots that are taken meanwhile show this version.
   ///
-  /// - Returns: whether it is so. Not while another thread writes a checkpoint: that may be about to
-  ///   write the very pages.
+  /// - Returns: whether it is so. Not while another thread writes a checkpoint, which may be about
+  ///   to write the very pages.
   private func makeFreePagesReusable(
     for editor: PageEditor, _ cache: PageCache, _ storage: StoreFile
   ) throws(StorageError) -> Bool {

@@ -130,7 +130,7 @@ struct CornerTests {
         .snapshotExpired(holder: "A.swift:3", commit: commit, retainedByteCount: 12, limit: 11),
         ["A.swift:3", "7", "12", "11"]
       ),
-      (.transactionTooLarge(byteCount: 12, limit: 11), ["12", "11", "sorted"]),
+      (.transactionTooLarge(byteCount: 12, limit: 11), ["12", "11", "transactionByteLimit"]),
       (.storeFull(pageLimit: 5), ["5 pages"]),
       (.poisoned(cause: .noSpaceLeft(path: "p")), ["reopen", "no space left on the disk for p"]),
       (.damaged(page: page, reason: "so"), ["page 9", "so"]),

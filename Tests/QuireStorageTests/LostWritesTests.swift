@@ -143,11 +143,11 @@ struct LostWritesTests {
     case givenUp, givenUpAndClosed, crash, crashAndClosed
   }
 
-  /// Pages written around the log by a transaction that was given up, or that a crash ended, have
-  /// the number of the commit that came instead.
-  @Test(arguments: End.allCases)
+  /// Pages written around the log by a transaction that was given up, or that a crash ended, behind
+  /// the end or where pages were free, have the number of the commit that came instead.
+  @Test(arguments: End.allCases, [false, true])
   private func `pages of a commit that never was are not taken for the next one's`(
-    end: End
+    end: End, hasFreePages: Bool
   ) throws {
     var disk = SimulatedDisk()
     let options = DamageFixture.options(pageSize: Self.pageSize)
@@ -161,6 +161,13 @@ struct LostWritesTests {
       .build(.otherRecords, keys: 0..<1, byteCount: 600 * Self.pageSize, version: version)
     }
     try write(.put(.records, keys: 0..<5, byteCount: 20, version: 1))
+    if hasFreePages {
+      try write(large(0))
+      try write(.build(.otherIndex, keys: 0..<1, byteCount: 40 * Self.pageSize, version: 0))
+      try write(.drop(.otherRecords))
+      try store?.checkpoint()
+    }
+    let pageCount = store?.statistics.pageCount ?? 0
     if end != .givenUp, end != .givenUpAndClosed {
       try store?.close()
       store = try PageStore.open("store", options: options, in: disk)
@@ -179,6 +186,7 @@ struct LostWritesTests {
       store = try PageStore.open("store", options: options, in: disk)
     }
     try write(large(3))
+    #expect(((store?.statistics.pageCount ?? 0) == pageCount) == hasFreePages)
     try store?.close()
     times.append(disk.files["store"] ?? [])
 

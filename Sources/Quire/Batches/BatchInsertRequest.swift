@@ -129,8 +129,8 @@ extension ManagedObjectContext {
   ///   constraint and no one-to-one relationship, and no derived attribute reads its objects, rows
   ///   and indexes are built in order and written around the log: the memory used does not grow
   ///   with their pages, and eight bytes for each object are needed for IDs, for a history, and for
-  ///   listeners. Otherwise the changed pages are in memory, which
-  ///   `PageStoreOptions.transactionByteLimit` limits.
+  ///   listeners. Otherwise the changed pages are in memory up to
+  ///   `PageStoreOptions.transactionByteLimit`.
   @discardableResult
   public final func execute(_ request: BatchInsertRequest) throws -> BatchInsertResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)

@@ -103,8 +103,8 @@ extension ManagedObjectContext {
   /// - Complexity: that of the fetch, and O(log *n*) for each object, index key and link that
   ///   changes. O(*n*), in one pass, without a predicate and if only values of fixed width change
   ///   on which no index and no derived attribute depends. Eight bytes of memory for each object
-  ///   that the predicate finds, sixteen for each run of adjacent keys, and the changed pages,
-  ///   which `PageStoreOptions.transactionByteLimit` limits.
+  ///   that the predicate finds, sixteen for each run of adjacent keys, and the changed pages
+  ///   up to `PageStoreOptions.transactionByteLimit`.
   @discardableResult
   public final func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)

@@ -29,8 +29,9 @@ public enum StorageError: Error, Hashable, Sendable {
   case snapshotExpired(holder: String, commit: CommitNumber, retainedByteCount: Int, limit: Int)
   /// A progress handler has cancelled the operation.
   case cancelled
-  /// A transaction changed more pages than may be in memory at once; it can only be aborted. Commit
-  /// more often, raise the limit, or build the tree from sorted input.
+  /// A transaction has more roots, maps and inner nodes of trees than may be in memory at once; it
+  /// can only be aborted. Raise ``PageStoreOptions/transactionByteLimit``, or make fewer trees at
+  /// once. Leaves are never too many: they go to the file.
   case transactionTooLarge(byteCount: Int, limit: Int)
   /// This thread already holds the write transaction; a second one would wait for itself for ever.
   case writerBusy
@@ -99,8 +100,8 @@ extension StorageError: CustomStringConvertible {
     case .cancelled:
       "cancelled"
     case .transactionTooLarge(let byteCount, let limit):
-      "the transaction changed pages of \(byteCount) bytes, \(limit) may be in memory at once; "
-        + "commit more often, or build trees from sorted input"
+      "the transaction needs \(byteCount) bytes for roots, maps and inner nodes of trees, "
+        + "\(limit) may be in memory at once; raise transactionByteLimit, or make fewer trees at once"
     case .writerBusy:
       "this thread already has a write transaction open on the store; commit or abort it first"
     case .io(let operation, let path, let code, let message):
