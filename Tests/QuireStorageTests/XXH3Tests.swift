@@ -7,10 +7,29 @@ import Testing
 @Suite struct `XXH3 checksums` {
   @Test func `agrees with the reference at every length class, with and without a seed`() {
     for (count, seed, expected) in vectors {
-      let input = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 / 256 * 13 + 3) }
+      let input = bytes(count: count)
       let hash = input.withUnsafeBytes { XXH3.hash($0, seed: seed) }
       #expect(hash == expected, "length \(count), seed \(seed)")
     }
+  }
+
+  #if DEBUG && _endian(little)
+    @Test func `a debug build has the checksums of an optimised one`() {
+      for count in Array(241...2048) + [4072, 4073, 4096, 16_384, 65_537] {
+        let input = bytes(count: count)
+        let seed = UInt64(count) &* 0x9E37_79B1_85EB_CA87
+        input.withUnsafeBytes { bytes in
+          // An array of bytes that is not empty has an address.
+          let start = bytes.baseAddress.unsafelyUnwrapped
+          let byWords = XXH3.hashLongByWords(start, count, seed)
+          #expect(byWords == XXH3.hashLongWithVectors(start, count, seed), "length \(count)")
+        }
+      }
+    }
+  #endif
+
+  private func bytes(count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 / 256 * 13 + 3) }
   }
 
   private let vectors: [(Int, UInt64, UInt64)] = [

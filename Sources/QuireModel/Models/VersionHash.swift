@@ -133,10 +133,7 @@ private struct HashedText {
   init(_ formatWord: String) { append(formatWord) }
 
   mutating func append(_ number: Int) {
-    let bits = UInt64(bitPattern: Int64(number))
-    for shift in stride(from: 56, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
-    }
+    withUnsafeBytes(of: Int64(number).bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   mutating func append(_ flag: Bool) { bytes.append(flag ? 1 : 0) }

@@ -35,14 +35,14 @@ package enum SHA256 {
     for index in 0..<16 {
       let start = block.startIndex + 4 * index
       schedule[index] =
-        UInt32(block[start]) << 24 | UInt32(block[start + 1]) << 16
-        | UInt32(block[start + 2]) << 8 | UInt32(block[start + 3])
+        UInt32(block[start]) &<< 24 | UInt32(block[start + 1]) &<< 16
+        | UInt32(block[start + 2]) &<< 8 | UInt32(block[start + 3])
     }
     for index in 16..<64 {
       let near = schedule[index - 15]
       let far = schedule[index - 2]
-      let sigma0 = near.rotated(7) ^ near.rotated(18) ^ (near >> 3)
-      let sigma1 = far.rotated(17) ^ far.rotated(19) ^ (far >> 10)
+      let sigma0 = near.rotated(7) ^ near.rotated(18) ^ (near &>> 3)
+      let sigma1 = far.rotated(17) ^ far.rotated(19) ^ (far &>> 10)
       schedule[index] = schedule[index - 16] &+ sigma0 &+ schedule[index - 7] &+ sigma1
     }
   }
@@ -81,6 +81,6 @@ package enum SHA256 {
 
 extension UInt32 {
   @inline(__always) fileprivate func rotated(_ count: UInt32) -> UInt32 {
-    self >> count | self << (32 - count)
+    self &>> count | self &<< (32 &- count)
   }
 }

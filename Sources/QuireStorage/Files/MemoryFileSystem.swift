@@ -162,7 +162,7 @@ private final class MemoryFile: File {
         return
       }
       if bytes.count < offset + new.count {
-        bytes.append(contentsOf: repeatElement(0, count: offset + new.count - bytes.count))
+        bytes += [UInt8](repeating: 0, count: offset + new.count - bytes.count)
       }
       bytes.withUnsafeMutableBytes {
         UnsafeMutableRawBufferPointer(rebasing: $0[offset..<(offset + new.count)])
@@ -176,7 +176,7 @@ private final class MemoryFile: File {
       if byteCount < bytes.count {
         bytes.removeLast(bytes.count - byteCount)
       } else {
-        bytes.append(contentsOf: repeatElement(0, count: byteCount - bytes.count))
+        bytes += [UInt8](repeating: 0, count: byteCount - bytes.count)
       }
     }
   }

@@ -63,7 +63,8 @@ package final class FrameMemory: @unchecked Sendable {
     guard process.isCurrent else { return }
     #if DEBUG
       // To reveal readers that still use it.
-      slot.initializeMemory(as: UInt8.self, repeating: 0xDB, count: slotByteCount)
+      slot.initializeMemory(
+        as: UInt64.self, repeating: 0xDBDB_DBDB_DBDB_DBDB, count: slotByteCount / 8)
     #endif
     let emptied: Slab? = state.withLock { state in
       slab.give(slot)

@@ -66,80 +66,6 @@ package enum XXH3 {
     return avalanche(hash)
   }
 
-  // MARK: Longer
-
-  private static let stripeByteCount = 64
-  private static let stripesPerBlock = (secretByteCount - stripeByteCount) / 8
-
-  private static func hashLong(
-    _ input: UnsafeRawPointer, _ count: Int, _ seed: UInt64
-  ) -> UInt64 {
-    withUnsafeTemporaryAllocation(byteCount: secretByteCount, alignment: 8) { room in
-      // The room has bytes, so it has an address.
-      let key = room.baseAddress.unsafelyUnwrapped
-      for offset in stride(from: 0, to: secretByteCount, by: 16) {
-        key.setU64(secret.u64(at: offset) &+ seed, at: offset)
-        key.setU64(secret.u64(at: offset + 8) &- seed, at: offset + 8)
-      }
-      return hashLong(input, count, UnsafeRawPointer(key))
-    }
-  }
-
-  private static func hashLong(
-    _ input: UnsafeRawPointer, _ count: Int, _ key: UnsafeRawPointer
-  ) -> UInt64 {
-    var lanes = SIMD8<UInt64>(
-      prime32n3, prime64n1, prime64n2, prime64n3, prime64n4, prime32n2, prime64n5, prime32n1)
-    let stripeCount = (count - 1) / stripeByteCount
-    var stripe = 0
-    while stripe < stripeCount {
-      let inBlock = min(stripesPerBlock, stripeCount - stripe)
-      for index in 0..<inBlock {
-        accumulate(&lanes, input + (stripe &+ index) &* stripeByteCount, key + index &* 8)
-      }
-      stripe += inBlock
-      if inBlock == stripesPerBlock, stripe * stripeByteCount < count {
-        scramble(&lanes, key + secretByteCount - stripeByteCount)
-      }
-    }
-    accumulate(
-      &lanes, input + count - stripeByteCount, key + secretByteCount - stripeByteCount - 7)
-    var result = UInt64(count) &* prime64n1
-    for pair in 0..<4 {
-      result &+= foldedProduct(
-        lanes[2 * pair] ^ key.u64(at: 11 + 16 * pair),
-        lanes[2 * pair + 1] ^ key.u64(at: 11 + 16 * pair + 8))
-    }
-    return avalanche(result)
-  }
-
-  @inline(__always)
-  private static func accumulate(
-    _ lanes: inout SIMD8<UInt64>, _ input: UnsafeRawPointer, _ key: UnsafeRawPointer
-  ) {
-    let data = load(input)
-    let mixed = data ^ load(key)
-    let swapped = SIMD8(data[1], data[0], data[3], data[2], data[5], data[4], data[7], data[6])
-    lanes = lanes &+ swapped &+ (mixed & 0xFFFF_FFFF) &* (mixed &>> 32)
-  }
-
-  @inline(__always)
-  private static func scramble(_ lanes: inout SIMD8<UInt64>, _ key: UnsafeRawPointer) {
-    lanes = (lanes ^ (lanes &>> 47) ^ load(key)) &* prime32n1
-  }
-
-  /// Eight little-endian numbers.
-  @inline(__always)
-  private static func load(_ start: UnsafeRawPointer) -> SIMD8<UInt64> {
-    #if _endian(little)
-      start.loadUnaligned(as: SIMD8<UInt64>.self)
-    #else
-      SIMD8(
-        start.u64(at: 0), start.u64(at: 8), start.u64(at: 16), start.u64(at: 24),
-        start.u64(at: 32), start.u64(at: 40), start.u64(at: 48), start.u64(at: 56))
-    #endif
-  }
-
   // MARK: Mixing
 
   @inline(__always)
@@ -150,12 +76,12 @@ package enum XXH3 {
   }
 
   @inline(__always)
-  private static func foldedProduct(_ left: UInt64, _ right: UInt64) -> UInt64 {
+  static func foldedProduct(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let (high, low) = left.multipliedFullWidth(by: right)
     return high ^ low
   }
 
-  private static func avalanche(_ hash: UInt64) -> UInt64 {
+  static func avalanche(_ hash: UInt64) -> UInt64 {
     var hash = hash
     hash ^= hash >> 37
     hash &*= 0x1656_6791_9E37_79F9
@@ -182,22 +108,22 @@ package enum XXH3 {
 
   // MARK: Constants
 
-  private static let prime32n1: UInt64 = 0x9E37_79B1
-  private static let prime32n2: UInt64 = 0x85EB_CA77
-  private static let prime32n3: UInt64 = 0xC2B2_AE3D
-  private static let prime64n1: UInt64 = 0x9E37_79B1_85EB_CA87
-  private static let prime64n2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
-  private static let prime64n3: UInt64 = 0x1656_67B1_9E37_79F9
-  private static let prime64n4: UInt64 = 0x85EB_CA77_C2B2_AE63
-  private static let prime64n5: UInt64 = 0x27D4_EB2F_1656_67C5
+  static let prime32n1: UInt64 = 0x9E37_79B1
+  static let prime32n2: UInt64 = 0x85EB_CA77
+  static let prime32n3: UInt64 = 0xC2B2_AE3D
+  static let prime64n1: UInt64 = 0x9E37_79B1_85EB_CA87
+  static let prime64n2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+  static let prime64n3: UInt64 = 0x1656_67B1_9E37_79F9
+  static let prime64n4: UInt64 = 0x85EB_CA77_C2B2_AE63
+  static let prime64n5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-  private static let secretByteCount = 192
+  static let secretByteCount = 192
 
   /// The default secret of the specification.
   ///
   /// `nonisolated(unsafe)`: filled once, before it is visible to others, then only read; never
   /// freed.
-  nonisolated(unsafe) private static let secret: UnsafeRawPointer = {
+  nonisolated(unsafe) static let secret: UnsafeRawPointer = {
     let words: [UInt64] = [
       0xBE4B_A423_396C_FEB8, 0x1CAD_21F7_2C81_017C, 0xDB97_9083_E96D_D4DE, 0x1F67_B3B7_A4A4_4072,
       0x78E5_C0CC_4EE6_79CB, 0x2172_FFCC_7DD0_5A82, 0x8E24_43F7_7446_08B8, 0x4C26_3A81_E690_35E0,
