@@ -194,7 +194,8 @@ import Testing
     }
 
     private func declaration(at index: Int) -> Declaration? {
-      var words = lines[index].split(separator: " ")[...]
+      // No declaration has more words before its name.
+      var words = lines[index].split(separator: " ", maxSplits: 8)[...]
       var modifiers: Set<Substring> = []
       while let word = words.first {
         let base = word.prefix(while: \.isLetter)

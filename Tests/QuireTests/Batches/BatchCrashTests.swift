@@ -180,7 +180,8 @@ import Testing
     let imageLimit = Amount.of(debug: 2, release: 3)
     #expect(try crashes(step: isExhaustive ? 1 : 3, imageLimit: imageLimit) == [0, 1, 2])
     try KeyMemory.$byteCount.withValue(20_000) {
-      let found = try crashes(step: isExhaustive ? 1 : 13, imageLimit: 2)
+      let found = try crashes(
+        step: isExhaustive ? 1 : 13, imageLimit: Amount.of(debug: 1, release: 2))
       #expect(found == [0, 1, 2])
     }
   }

@@ -163,8 +163,10 @@ import Testing
       if summary.type == "record leaf", let tree = summary.tree { leaves[tree] = page }
     }
     #expect(leaves.keys.contains("blobs"))
-    for (tree, page) in leaves.sorted(by: { $0.key < $1.key }) {
-      for base in [Int64.max - 1000, 1 << 48, 0, -5, .min] {
+    let bases = [Int64.max - 1000, 1 << 48, 0, -5, .min]
+    for (place, leaf) in leaves.sorted(by: { $0.key < $1.key }).enumerated() {
+      let (tree, page) = leaf
+      for base in Amount.some(of: bases, oneIn: 3, at: place) {
         var bytes = scene.bytes
         let sealing = try #require(FileSealing(repairing: &bytes))
         let start = page * SalvageScene.pageSize

@@ -193,7 +193,7 @@ import Testing
     expectError(
       archive { writer in
         var leaf = writer.object("NSSelfExpression", [])
-        for _ in 0..<5_000 {
+        for _ in 0..<Amount.of(debug: 2_000, release: 5_000) {
           leaf = writer.object(
             "NSSubqueryExpression", [("NSExpression", leaf), ("NSVariable", .text("x"))])
         }
