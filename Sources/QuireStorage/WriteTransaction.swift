@@ -149,6 +149,7 @@ public final class WriteTransaction: TreeReader {
     try checkOpen()
     do throws(StorageError) {
       if let failure = editor.failure { throw failure }
+      if editor.spillCount > 0 { try spillRest() }
       try catalogueCounts()
     } catch {
       abort()
@@ -213,6 +214,12 @@ public final class WriteTransaction: TreeReader {
   }
 
   // MARK: Memory
+
+  /// Before the commit of a transaction that has moved leaves already: the rest would be written
+  /// twice, into the log and by a checkpoint.
+  private func spillRest() throws(StorageError) {
+    try editor.operate { () throws(StorageError) in try spill() }
+  }
 
   /// Moves nodes of the trees out of memory: leaves, and if that is not enough, the levels above.
   private func spill() throws(StorageError) {
