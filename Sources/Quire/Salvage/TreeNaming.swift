@@ -32,10 +32,11 @@ struct TreeNaming {
 
   /// Places the fragments that fit in holes of several trees, by what their entries are.
   private mutating func placeByContent() {
-    for fragment in salvage.fragments {
-      let fitting = salvage.candidates(of: fragment).filter { fits(fragment, treeNamed: $0.name) }
-      if fitting.count == 1 { salvage.place(fragment, in: fitting[0]) }
-    }
+    salvage.place(
+      salvage.fragments.compactMap { fragment in
+        let fitting = salvage.candidates(of: fragment).filter { fits(fragment, treeNamed: $0.name) }
+        return fitting.count == 1 ? (fragment, fitting[0]) : nil
+      })
   }
 
   private func fits(_ fragment: TreeFragment, treeNamed name: String) -> Bool {
@@ -67,14 +68,11 @@ struct TreeNaming {
 
   private func isRows(_ fragment: TreeFragment, of storage: EntityStorage) -> Bool {
     guard fragment.kind == .record else { return false }
-    var isRows = true
     let scratch = RowScratch()
-    salvage.visit(fragment) { key, value in
-      guard isRows, let value else { return }
-      isRows = value.withUnsafeBytes { isRow($0, key, of: storage, scratch) }
+    defer { withExtendedLifetime(scratch) {} }
+    return salvage.allSatisfy(fragment) { key, value in
+      value?.withUnsafeBytes { isRow($0, key, of: storage, scratch) } ?? true
     }
-    withExtendedLifetime(scratch) {}
-    return isRows
   }
 
   private func isRow(
@@ -108,20 +106,14 @@ struct TreeNaming {
     guard fragment.kind == .index,
       let relationship = storage.binding.entity.relationship(named: link.relationship)
     else { return false }
-    var isLinks = true
-    salvage.visit(fragment) { key, value in
-      guard isLinks else { return }
+    return salvage.allSatisfy(fragment) { key, value in
       guard case .bytes(let bytes) = key, value?.isEmpty ?? true,
         let found = bytes.withUnsafeBytes({ LinkKey($0, isOrdered: link.isOrdered) }),
         Reference.keys.contains(found.owner),
-        let other = schema.entities.storage(of: found.member),
-        other.binding.entity.isKind(ofEntityNamed: relationship.destination)
-      else {
-        isLinks = false
-        return
-      }
+        let other = schema.entities.storage(of: found.member)
+      else { return false }
+      return other.binding.entity.isKind(ofEntityNamed: relationship.destination)
     }
-    return isLinks
   }
 
   // MARK: Whole trees without a name

@@ -3,47 +3,23 @@ package struct TreeFragment {
   package let kind: TreeKind
   /// The level of its highest node above the leaves.
   package let level: Int
-  let root: PageID
+  package let root: PageID
   /// The first and the last key that can be read in it.
   let first: PageContent.Key
   let last: PageContent.Key
   /// The number of its leaves, as a measure of its size.
   package let leafCount: Int
-}
 
-/// The place of a lost page in a tree.
-struct TreeHole {
-  let page: PageID
-  let kind: TreeKind
-  /// The level of the lost node; `nil` of a lost root.
-  let level: Int?
-  /// The keys below the lost node are not below this one, and below the other.
-  let lower: PageContent.Key
-  let upper: PageContent.Key?
-  /// The tree; `nil` if the hole is in a fragment.
-  private(set) var tree: Int?
-
-  init(
-    page: PageID, kind: TreeKind, level: Int?, lower: PageContent.Key, upper: PageContent.Key?
+  package init(
+    kind: TreeKind, level: Int, root: PageID, first: PageContent.Key, last: PageContent.Key,
+    leafCount: Int
   ) {
-    self.page = page
     self.kind = kind
     self.level = level
-    self.lower = lower
-    self.upper = upper
-  }
-
-  func of(tree: Int) -> TreeHole {
-    var hole = self
-    hole.tree = tree
-    return hole
-  }
-
-  /// Whether a fragment can have been below the lost node.
-  func takes(_ fragment: TreeFragment) -> Bool {
-    fragment.kind == kind && level.map { fragment.level < $0 } ?? true
-      && !PageContent.Key.isAscending(fragment.first, lower)
-      && upper.map { PageContent.Key.isAscending(fragment.last, $0) } ?? true
+    self.root = root
+    self.first = first
+    self.last = last
+    self.leafCount = leafCount
   }
 }
 

@@ -3,6 +3,7 @@
 //   TreeSalvage          the trees of a damaged store, with their holes
 //   SalvageWalk          goes through one tree; where a page is lost, through what was below it
 //   TreeFragment         a part of a tree to which no readable page leads any longer
+//   TreeHole, TreeHoles  where such parts were
 //   PageStore+Salvage    writes all of it to a new store
 //
 // A tree whose leaf is damaged misses the entries of that leaf. A tree whose inner node is damaged
@@ -38,16 +39,18 @@ package struct TreeSalvage {
   /// The errors found, with the numbers of damaged pages.
   package let findings: [CheckReport.Finding]
   package let notes: [String]
-  /// The trees except the catalog, by name.
+  /// The trees except the catalog.
   package private(set) var trees: [Tree] = []
-  /// The fragments whose place is not known, largest first.
-  package private(set) var fragments: [TreeFragment] = []
+  private var treeIndexes: [String: Int] = [:]
+  /// All fragments, largest first; those whose place is known are in ``placedRoots``.
+  private var allFragments: [TreeFragment] = []
+  private var placedRoots: Set<PageID> = []
 
   let image: StoreImage
   let stamps: PageTable<UInt32?>
   /// The fragments in the place of each lost page, in the order of their keys.
   private(set) var placed: [PageID: [TreeFragment]] = [:]
-  private var holes: [TreeHole] = []
+  private var holes = TreeHoles([])
 
   /// Reads the files of a store.
   ///
@@ -69,10 +72,9 @@ package struct TreeSalvage {
     findings = image.findings + survey.findings
     notes = image.notes
     stamps = survey.stamps
-    fragments = OrphanSearch(image, survey.owners, survey.stamps).fragments()
+    allFragments = OrphanSearch(image, survey.owners, survey.stamps).fragments()
     readCatalog()
-    for index in trees.indices { findHoles(inTree: index) }
-    for fragment in fragments { findHoles(in: fragment) }
+    holes = TreeHoles(findHoles())
     placeFragments()
   }
 
@@ -81,7 +83,7 @@ package struct TreeSalvage {
   private mutating func readCatalog() {
     let catalog = Tree(name: "", kind: .index, cataloguedCount: nil, root: .catalogRoot)
     // Parts of the catalog itself are recognised by their entries.
-    let parts = fragments.indices.filter { isCatalog(fragments[$0]) }
+    let parts = allFragments.filter(isCatalog)
     var found: [String: Tree] = [:]
     let take: (Key, [UInt8]?) -> Void = { key, value in
       guard let name = key.bytes.map({ String(decoding: $0, as: UTF8.self) }),
@@ -90,97 +92,94 @@ package struct TreeSalvage {
       found[name] = found[name] ?? tree
     }
     SalvageWalk(self).visit(catalog, take)
-    for part in parts { SalvageWalk(self).visit(fragments[part], take) }
-    trees = found.values.sorted { $0.name < $1.name }
+    for part in parts { SalvageWalk(self).visit(part, take) }
+    for tree in found.values.sorted(by: { $0.name < $1.name }) { append(tree) }
     // What the found entries lead to is no fragment.
-    let roots = Set(trees.map(\.root))
-    let partRoots = Set(parts.map { fragments[$0].root })
-    fragments.removeAll { roots.contains($0.root) || partRoots.contains($0.root) }
+    placedRoots.formUnion(trees.map(\.root))
+    placedRoots.formUnion(parts.map(\.root))
+  }
+
+  private mutating func append(_ tree: Tree) {
+    treeIndexes[tree.name] = trees.count
+    trees.append(tree)
   }
 
   /// Whether all entries are those of a catalog: names, and roots of trees that may be there.
   private func isCatalog(_ fragment: TreeFragment) -> Bool {
     guard fragment.kind == .index else { return false }
-    var isOne = true
-    var count = 0
-    SalvageWalk(self).visit(fragment) { key, value in
-      count += 1
-      guard let value, let tree = Tree(name: "", entry: value),
-        tree.root.rawValue < image.pageCount,
-        tree.root >= .firstFree, !(key.bytes ?? []).isEmpty
-      else {
-        isOne = false
-        return
-      }
+    return allSatisfy(fragment) { key, value in
+      guard let value, let tree = Tree(name: "", entry: value) else { return false }
+      return tree.root.rawValue < image.pageCount && tree.root >= .firstFree
+        && !(key.bytes ?? []).isEmpty
     }
-    return isOne && count > 0
   }
 
   // MARK: Places of fragments
 
-  private mutating func findHoles(inTree index: Int) {
-    SalvageWalk(self).findHoles(in: trees[index]) { holes.append($0.of(tree: index)) }
-  }
-
-  private mutating func findHoles(in fragment: TreeFragment) {
-    SalvageWalk(self).findHoles(in: fragment) { holes.append($0) }
+  private func findHoles() -> [TreeHole] {
+    let walk = SalvageWalk(self)
+    var holes: [TreeHole] = []
+    for index in trees.indices {
+      walk.findHoles(in: trees[index]) { holes.append($0.of(tree: index)) }
+    }
+    for fragment in fragments { walk.findHoles(in: fragment) { holes.append($0) } }
+    return holes
   }
 
   /// Places the fragments that fit in one hole only.
   private mutating func placeFragments() {
-    for fragment in fragments {
-      let fitting = places(of: fragment)
-      if fitting.count == 1 { place(fragment, in: fitting[0]) }
+    place(
+      fragments.compactMap { fragment in
+        let fitting = holes.best(for: fragment, limit: 2)
+        return fitting.count == 1 ? (fragment, fitting[0]) : nil
+      })
+  }
+
+  private mutating func place(_ places: [(fragment: TreeFragment, hole: TreeHole)]) {
+    for (fragment, hole) in places where placedRoots.insert(fragment.root).inserted {
+      placed[hole.page, default: []].append(fragment)
     }
-  }
-
-  /// The holes in which a fragment fits best: of those in one tree the lowest.
-  private func places(of fragment: TreeFragment) -> [TreeHole] {
-    let fitting = holes.filter { $0.takes(fragment) && $0.page != fragment.root }
-    // A hole in a fragment is part of a hole in a tree, with narrower bounds.
-    let lowest = fitting.compactMap(\.level).min()
-    return lowest.map { level in fitting.filter { $0.level == level } } ?? fitting
-  }
-
-  private mutating func place(_ fragment: TreeFragment, in hole: TreeHole) {
-    fragments.removeAll { $0.root == fragment.root }
-    placed[hole.page, default: []].append(fragment)
-    placed[hole.page]?.sort { Key.isAscending($0.first, $1.first) }
+    for page in Set(places.map(\.hole.page)) {
+      placed[page]?.sort { Key.isAscending($0.first, $1.first) }
+    }
   }
 
   /// The trees in which a fragment without a place may belong.
   package func candidates(of fragment: TreeFragment) -> [Tree] {
     var found: [Int] = []
-    for case let tree? in places(of: fragment).map(\.tree) where !found.contains(tree) {
+    for case let tree? in holes.best(for: fragment).map(\.tree) where !found.contains(tree) {
       found.append(tree)
     }
     return found.map { trees[$0] }
   }
 
-  /// Places a fragment in one of its ``candidates(of:)``.
-  package mutating func place(_ fragment: TreeFragment, in tree: Tree) {
-    guard
-      let hole = places(of: fragment).first(where: {
-        $0.tree.map { trees[$0].name } == tree.name
+  /// Places fragments, each in one of its ``candidates(of:)``.
+  package mutating func place(_ choices: [(fragment: TreeFragment, tree: Tree)]) {
+    place(
+      choices.compactMap { fragment, tree in
+        holes.best(for: fragment).first { $0.tree.map { trees[$0].name } == tree.name }
+          .map { (fragment, $0) }
       })
-    else { return }
-    place(fragment, in: hole)
   }
 
   /// Takes a fragment for a tree of its own.
   package mutating func take(_ fragment: TreeFragment, asTree name: String) {
-    fragments.removeAll { $0.root == fragment.root }
-    trees.append(
-      Tree(name: name, kind: fragment.kind, cataloguedCount: nil, root: fragment.root))
+    placedRoots.insert(fragment.root)
+    append(Tree(name: name, kind: fragment.kind, cataloguedCount: nil, root: fragment.root))
   }
 
   // MARK: Reading
 
-  package func tree(named name: String) -> Tree? { trees.first { $0.name == name } }
+  package func tree(named name: String) -> Tree? { treeIndexes[name].map { trees[$0] } }
+
+  /// The fragments whose place is not known, largest first.
+  ///
+  /// - Complexity: O(*n*) for *n* fragments in all.
+  package var fragments: [TreeFragment] { allFragments.filter(hasFragment) }
 
   /// Whether a fragment is still without a place.
   package func hasFragment(_ fragment: TreeFragment) -> Bool {
-    fragments.contains { $0.root == fragment.root }
+    !placedRoots.contains(fragment.root)
   }
 
   /// Visits all entries of a tree that can be read, in ascending order.
@@ -199,6 +198,25 @@ package struct TreeSalvage {
   ) throws(Failure) {
     try SalvageWalk(self).visit(fragment, body)
   }
+
+  /// Whether a fragment has entries, and all of them satisfy a condition. It is read up to the
+  /// first that does not.
+  package func allSatisfy(
+    _ fragment: TreeFragment, _ condition: (Key, [UInt8]?) -> Bool
+  ) -> Bool {
+    var isEmpty = true
+    do throws(Unsatisfied) {
+      try SalvageWalk(self).visit(fragment) { (key, value) throws(Unsatisfied) in
+        isEmpty = false
+        guard condition(key, value) else { throw Unsatisfied() }
+      }
+    } catch {
+      return false
+    }
+    return !isEmpty
+  }
+
+  private struct Unsatisfied: Error {}
 }
 
 extension TreeSalvage.Tree {
