@@ -12,15 +12,10 @@ import QuireStorage
 ///
 /// Files that a crash leaves are removed by the next attempt with the same name.
 final class PartialStore {
-  let pages: PageStore
+  var pages: PageStore { new.pages }
   let entities: StoreEntities
   let binding: ModelBinding
-  private let path: String
-  private let suffix: String
-  private let files: any FileSystem
-  private var isFinished = false
-
-  private var partPath: String { path + suffix }
+  private let new: UnpublishedStore
 
   /// A store with the model's own schema.
   ///
@@ -54,26 +49,9 @@ final class PartialStore {
     schema: StoreSchema, model: ManagedObjectModel, options: PageStoreOptions,
     in files: any FileSystem = DiskFileSystem()
   ) throws {
-    self.path = files.destination(of: path)
-    self.suffix = suffix
-    self.files = files
     binding = ModelBinding(model)
-    let part = self.path + suffix
-    do throws(StorageError) {
-      if mustNotExist, try files.identifier(of: self.path) != nil {
-        throw .alreadyExists(path: self.path)
-      }
-      pages = try PartialStore.open(part, options, in: files)
-    } catch {
-      throw PartialStore.failure(self.path, error)
-    }
-    do {
-      entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
-    } catch {
-      try? pages.close()
-      try? PageStore.remove(part, followsLink: false, in: files)
-      throw error
-    }
+    new = try PartialStore.new(path, suffix, mustNotExist: mustNotExist, options, in: files)
+    entities = try StoreEntities(binding, schema: schema, identity: new.pages.identity)
   }
 
   /// A store that starts with the content of another one, without its indexes, and will not be
@@ -86,67 +64,48 @@ final class PartialStore {
     copying content: Snapshot, at path: String, model: ManagedObjectModel,
     options: PageStoreOptions, in files: any FileSystem, _ progress: StepProgress
   ) throws {
-    self.path = files.destination(of: path)
-    suffix = PartialStore.migratingSuffix
-    self.files = files
     binding = ModelBinding(model)
-    let part = self.path + suffix
-    do throws(StorageError) {
-      pages = try PartialStore.open(part, options, in: files)
-    } catch {
-      throw PartialStore.failure(self.path, error)
-    }
+    new = try PartialStore.new(
+      path, PartialStore.migratingSuffix, mustNotExist: false, options, in: files)
     do {
-      let schema = try pages.write { transaction in
+      let schema = try new.pages.write { transaction in
         try transaction.copyTrees(of: content) { _, _ in progress.goesOn }
         return try StoreSchema.dropIndexes(in: transaction)
       }
-      entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
+      entities = try StoreEntities(binding, schema: schema, identity: new.pages.identity)
     } catch {
-      try? pages.close()
-      try? PageStore.remove(part, followsLink: false, in: files)
       throw progress.error(for: error)
     }
   }
 
-  private static func open(
-    _ part: String, _ options: PageStoreOptions, in files: any FileSystem
-  ) throws(StorageError) -> PageStore {
-    var options = options
-    options.mustNotExist = true
-    try PageStore.remove(part, followsLink: false, in: files)
-    return try PageStore.open(part, options: options, in: files)
+  private static func new(
+    _ path: String, _ suffix: String, mustNotExist: Bool, _ options: PageStoreOptions,
+    in files: any FileSystem
+  ) throws -> UnpublishedStore {
+    do throws(StorageError) {
+      return try UnpublishedStore(
+        path, suffix: suffix, mustNotExist: mustNotExist, options: options, in: files)
+    } catch {
+      throw failure(files.destination(of: path), error)
+    }
   }
-
-  deinit { discard() }
 
   /// Closes the store and renames it to its final name.
   ///
   /// - Throws: an error, also if a file of that name was created in the meantime.
   func publish() throws {
     do throws(StorageError) {
-      try pages.close()
-      // The removal of the log by closing must be durable before the new name is: otherwise, after
-      // a crash, the log could remain under the old name for ever.
-      try files.syncFolder(of: path, for: .creationFolder)
-      try files.publish(partPath, as: path)
-      isFinished = true
-      try files.syncFolder(of: path, for: .creationFolder)
+      try new.publish()
     } catch {
-      throw PartialStore.failure(path, error)
+      throw PartialStore.failure(new.path, error)
     }
   }
 
   /// Removes the files. What cannot be removed here is removed by the next attempt.
-  func discard() {
-    guard !isFinished else { return }
-    isFinished = true
-    try? pages.close()
-    try? PageStore.remove(partPath, followsLink: false, in: files)
-  }
+  func discard() { new.discard() }
 
   /// The suffix of a store under construction.
-  static let partSuffix = "-part"
+  static let partSuffix = UnpublishedStore.suffix
   /// The suffix of the copy in which a mapping model migrates a store.
   static let migratingSuffix = "-migrating"
 

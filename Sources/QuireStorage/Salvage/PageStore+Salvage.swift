@@ -41,7 +41,9 @@ extension PageStore {
   /// - Returns: what was found and what is missing.
   /// - Throws: ``StorageError/locked(_:)`` if a process has the damaged store open for writing;
   ///   ``StorageError/damaged(page:reason:)`` if not even the size of its pages can be found out;
-  ///   ``StorageError/alreadyExists(path:)``; an error of the files. There is no new file then.
+  ///   ``StorageError/alreadyExists(path:)``; an error of the files. There is no new file then, or,
+  ///   if only its name cannot be made durable, the complete one: the store has the new name when
+  ///   everything is in it, and before that one that ends with `-part`.
   /// - Complexity: O(bytes of the store).
   @discardableResult
   public static func salvage(_ path: String, to newPath: String) throws -> SalvageReport {
@@ -49,6 +51,7 @@ extension PageStore {
   }
 
   /// The same on a given file system, for tests.
+  @discardableResult
   package static func salvage(
     _ path: String, to newPath: String, in fileSystem: any FileSystem
   ) throws -> SalvageReport {
@@ -60,22 +63,20 @@ extension PageStore {
       salvage.take(fragment, asTree: "lost+found/\(number)")
     }
     var options = PageStoreOptions()
-    options.mustNotExist = true
     options.pageSize = salvage.pageSize
     if salvage.isIdentityKnown { options.identity = salvage.identity }
-    let store = try PageStore.open(newPath, options: options, in: fileSystem)
+    let new = try UnpublishedStore(newPath, options: options, in: fileSystem)
     var report = SalvageReport(
       findings: salvage.findings, isVerified: salvage.isIdentityKnown)
     do {
-      try store.write { transaction in
+      try new.pages.write { transaction in
         for tree in salvage.trees {
           report.trees.append(try transaction.build(tree, of: salvage) { _ in })
         }
       }
-      try store.close()
+      try new.publish()
     } catch {
-      try? store.close()
-      try? PageStore.remove(newPath, followsLink: false, in: fileSystem)
+      new.discard()
       throw error
     }
     return report
