@@ -92,9 +92,17 @@ public final class PageStore: Sendable {
   /// free, the counts, and the overflow runs. Reads the whole store; blocks no other operation.
   ///
   /// Damage is a finding, not an error.
-  public func check() throws(StorageError) -> CheckReport {
+  public func check() throws(StorageError) -> CheckReport { try check { _, _ in } }
+
+  /// The same, telling how far it is.
+  ///
+  /// - Parameter progress: is called from time to time with the number of pages read, of which each
+  ///   is read twice, and the number of those to be read.
+  package func check(
+    progress: @escaping (_ done: Int, _ total: Int) -> Void
+  ) throws(StorageError) -> CheckReport {
     try checkOpen()
-    return try core.check()
+    return try core.check(progress: progress)
   }
 
   // MARK: Writing

@@ -130,11 +130,13 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// Compares every page in use with its checksum; pages in memory alone have none.
-  func check() throws(StorageError) -> CheckReport {
+  func check(
+    progress: @escaping (_ done: Int, _ total: Int) -> Void
+  ) throws(StorageError) -> CheckReport {
     try checkProcess()
     let (space, isClosed) = state.withLock { ($0.current, $0.isClosed) }
     if isClosed { throw .closed }
-    var report = try Inspection.inspect(space)
+    var report = try Inspection.inspect(space, progress: progress)
     guard let file = lockedFile else { return report }
     // Page 0 has a checksum over its first bytes only; nothing is ever written behind them.
     let page = PageMemory(byteCount: geometry.pageSize)

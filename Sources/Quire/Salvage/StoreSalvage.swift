@@ -48,23 +48,30 @@ public struct StoreSalvage {
   ///     is read as well.
   ///   - model: the model that the store was last opened with, for a store whose own copy of it is
   ///     lost. Otherwise it is not used.
+  ///   - progress: called from time to time, in pages.
   /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) if there is no such file, if
   ///   it is open elsewhere, or if it is no store at all;
   ///   ``PersistenceError/Code/persistentStoreIncompatibleSchema`` (134020) if its model is lost
   ///   and none was given.
   /// - Complexity: O(pages of the store).
-  public init(of url: URL, model: ManagedObjectModel? = nil) throws {
-    try self.init(of: url, model: model, in: DiskFileSystem())
+  public init(
+    of url: URL, model: ManagedObjectModel? = nil,
+    progress: @escaping (StoreProgress) -> Void = { _ in }
+  ) throws {
+    try self.init(of: url, model: model, in: DiskFileSystem(), progress: progress)
   }
 
   /// The same on a given file system, for tests.
   package init(
-    of url: URL, model: ManagedObjectModel?, in fileSystem: any FileSystem
+    of url: URL, model: ManagedObjectModel?, in fileSystem: any FileSystem,
+    progress: @escaping (StoreProgress) -> Void = { _ in }
   ) throws {
     let path = url.path(percentEncoded: false)
     var found: TreeSalvage
     do throws(StorageError) {
-      found = try TreeSalvage(of: path, in: fileSystem)
+      found = try TreeSalvage(of: path, in: fileSystem) { done, total in
+        progress(StoreProgress(completedUnitCount: done, totalUnitCount: total))
+      }
     } catch {
       throw PersistenceError(
         .persistentStoreOpen, "nothing can be read of the store at \(path)", underlying: error)

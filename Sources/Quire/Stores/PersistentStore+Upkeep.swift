@@ -9,7 +9,7 @@ import QuireStorage
 
 /// How far a long operation on a store is.
 public struct StoreProgress: Hashable, Sendable {
-  /// What is done, in bytes or entries.
+  /// What is done, in bytes, entries or pages.
   public let completedUnitCount: Int
   /// What there is to do; it may grow a little meanwhile.
   public let totalUnitCount: Int
@@ -35,7 +35,7 @@ extension PersistentStore {
   /// well.
   ///
   /// The backup is opened as any store, or takes the place of this one by
-  /// ``PersistentStoreCoordinator/restorePersistentStore(at:fromBackupAt:)``.
+  /// ``PersistentStoreCoordinator/restorePersistentStore(at:fromBackupAt:progress:)``.
   ///
   /// - Parameter progress: called from time to time, in bytes; what it throws ends the backup, and
   ///   is thrown on.

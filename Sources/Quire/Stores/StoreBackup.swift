@@ -44,19 +44,25 @@ extension PersistentStoreCoordinator {
   /// - Parameters:
   ///   - url: the store's file, which must not be open.
   ///   - backup: a backup of it, or any other closed copy with the same UUID.
+  ///   - progress: called from time to time, in bytes; what it throws ends the restoration, and the
+  ///     store is unchanged.
   /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) if the backup is not an
   ///   intact store of objects; ``PersistenceError/Code/persistentStoreOperation`` (134070) if the
   ///   store is open in this process or another, if it has another UUID than the backup, or on an
   ///   error of the disk. The store is unchanged then; only if the last step fails, making the
   ///   file's new name durable, it may have the backup's content.
   /// - Complexity: O(bytes of the backup).
-  public static func restorePersistentStore(at url: URL, fromBackupAt backup: URL) throws {
-    try restorePersistentStore(at: url, fromBackupAt: backup, in: DiskFileSystem())
+  public static func restorePersistentStore(
+    at url: URL, fromBackupAt backup: URL, progress: (StoreProgress) throws -> Void = { _ in }
+  ) throws {
+    try restorePersistentStore(
+      at: url, fromBackupAt: backup, in: DiskFileSystem(), progress: progress)
   }
 
   /// The same on a given file system, for tests.
   package static func restorePersistentStore(
-    at url: URL, fromBackupAt backup: URL, in fileSystem: any FileSystem
+    at url: URL, fromBackupAt backup: URL, in fileSystem: any FileSystem,
+    progress: (StoreProgress) throws -> Void = { _ in }
   ) throws {
     let path = url.path(percentEncoded: false)
     try StoreFiles.inspecting(backup, in: fileSystem) { snapshot, pages in
@@ -66,7 +72,10 @@ extension PersistentStoreCoordinator {
           "\(backup.path(percentEncoded: false)) holds no objects: it is no backup of such a store")
       }
       do {
-        try pages.restore(to: path, in: fileSystem)
+        try pages.restore(to: path, in: fileSystem) { done, total in
+          try progress(StoreProgress(completedUnitCount: done, totalUnitCount: total))
+          return true
+        }
       } catch let error as StorageError {
         throw PersistenceError(
           .persistentStoreOperation,

@@ -22,28 +22,63 @@ public struct StoreInspection: Sendable {
   public private(set) var objectCount = 0
   /// How many to-one references and links were followed.
   public private(set) var referenceCount = 0
+  private var linkCount = 0
 
   /// Whether nothing is wrong.
   public var isSound: Bool { findings.isEmpty }
 
+  /// - Parameters:
+  ///   - url: the store's file.
+  ///   - progress: called from time to time, in pages and objects.
   /// - Throws: an error if the store cannot be opened at all.
-  public init(of url: URL) throws { try self.init(of: url, in: DiskFileSystem()) }
+  public init(
+    of url: URL, progress: @escaping (StoreProgress) -> Void = { _ in }
+  ) throws {
+    try self.init(of: url, in: DiskFileSystem(), progress: progress)
+  }
 
   /// The same on a given file system, for tests.
-  package init(of url: URL, in fileSystem: any FileSystem) throws {
+  package init(
+    of url: URL, in fileSystem: any FileSystem,
+    progress: @escaping (StoreProgress) -> Void = { _ in }
+  ) throws {
     self = try StoreFiles.inspecting(url, in: fileSystem, readsUnvouchedPages: true) {
       snapshot, pages in
       var inspection = StoreInspection()
-      for finding in try pages.check().findings { inspection.findings.append("\(finding)") }
-      try inspection.inspectObjects(in: snapshot)
+      let entryCount = StoreInspection.entryCount(in: snapshot)
+      var pageCount = 0
+      let report = try pages.check { done, total in
+        pageCount = total
+        progress(StoreProgress(completedUnitCount: done, totalUnitCount: total + entryCount))
+      }
+      for finding in report.findings { inspection.findings.append("\(finding)") }
+      try inspection.inspectObjects(in: snapshot) { done in
+        progress(
+          StoreProgress(
+            completedUnitCount: pageCount + done, totalUnitCount: pageCount + entryCount))
+      }
       return inspection
     }
   }
 
   init() {}
 
+  /// The number of rows and links.
+  private static func entryCount(in snapshot: Snapshot) -> Int {
+    let trees = (try? snapshot.treeNames()) ?? []
+    // A damaged catalog may have any number, with which nothing must overflow.
+    return trees.reduce(0) { sum, tree in
+      tree.name.hasPrefix("rows/") || tree.name.hasPrefix("links/")
+        ? sum + min(max(tree.count, 0), 1 << 40) : sum
+    }
+  }
+
+  /// - Parameter progress: is called from time to time with the number of rows and links that were
+  ///   looked at.
   /// - Throws: an error if the store has a newer format.
-  mutating func inspectObjects(in snapshot: Snapshot) throws {
+  mutating func inspectObjects(
+    in snapshot: Snapshot, progress: (_ done: Int) -> Void = { _ in }
+  ) throws {
     let schema: StoreSchema
     let entities: StoreEntities
     do {
@@ -72,14 +107,19 @@ public struct StoreInspection: Sendable {
     var external: ExternalDataInspection?
     attempt { _ in external = try ExternalDataInspection(snapshot) }
     for storage in entities.byIndex.compactMap({ $0 }) {
-      attempt { try $0.inspectRows(storage, view, &external) }
+      attempt { try $0.inspectRows(storage, view, &external, progress) }
       for link in storage.stored.links {
-        attempt { try $0.inspectLinks(link, of: storage, view) }
+        attempt { try $0.inspectLinks(link, of: storage, view, progress) }
       }
     }
     for index in schema.indexes { attempt { try $0.inspectIndex(index, view) } }
     attempt { $0.findings += try external?.findings() ?? [] }
     attempt { try $0.inspectHistory(view) }
+  }
+
+  private func tell(_ progress: (_ done: Int) -> Void) {
+    let done = objectCount + linkCount
+    if done.isMultiple(of: 1024) { progress(done) }
   }
 
   /// Inspects one part. An error in it does not prevent the inspection of others.
@@ -136,7 +176,8 @@ public struct StoreInspection: Sendable {
   // MARK: Rows
 
   private mutating func inspectRows(
-    _ storage: EntityStorage, _ view: StoreView, _ external: inout ExternalDataInspection?
+    _ storage: EntityStorage, _ view: StoreView, _ external: inout ExternalDataInspection?,
+    _ progress: (_ done: Int) -> Void
   ) throws {
     guard let tree = try view.rows(of: storage) else { return }
     let required = Set(
@@ -150,6 +191,7 @@ public struct StoreInspection: Sendable {
     var isInside = try cursor.first()
     while isInside {
       objectCount += 1
+      tell(progress)
       lastKey = try cursor.key
       let place = "\(storage.stored.name)/p\(lastKey)"
       if !Reference.keys.contains(lastKey) {
@@ -283,7 +325,8 @@ public struct StoreInspection: Sendable {
   // MARK: Links
 
   private mutating func inspectLinks(
-    _ link: StoredEntity.Link, of storage: EntityStorage, _ view: StoreView
+    _ link: StoredEntity.Link, of storage: EntityStorage, _ view: StoreView,
+    _ progress: (_ done: Int) -> Void
   ) throws {
     guard let reader = try view.links(link),
       let relationship = storage.binding.entity.relationship(named: link.relationship)
@@ -293,6 +336,8 @@ public struct StoreInspection: Sendable {
     var members: [Int64: Set<Reference>] = [:]
     for key in keys {
       referenceCount += 1
+      linkCount += 1
+      tell(progress)
       let owner = Reference(entity: storage.stored.number, key: key.owner)
       let place = "\(storage.stored.name)/p\(key.owner).\(link.relationship)"
       if link.isOrdered { inspectPlace(key, in: &members, place) }

@@ -4,9 +4,19 @@ struct Inspection {
   var report = CheckReport()
   /// The pages that were reached, to see that none is reached twice.
   private var reached: Set<PageID> = []
+  private let progress: (_ done: Int, _ total: Int) -> Void
 
-  init(_ space: PageSpace) {
+  init(_ space: PageSpace, progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }) {
     self.space = space
+    self.progress = progress
+  }
+
+  /// Each page is read as such, and once more as a part of a tree.
+  private func tell() {
+    let done = report.pageCount + reached.count
+    if done.isMultiple(of: 256) {
+      progress(done, 2 * (Int(space.pageCount) - Int(space.freePageCount)))
+    }
   }
 
   mutating func add(_ message: String, page: PageID? = nil, tree: String? = nil) {
@@ -22,11 +32,16 @@ struct Inspection {
       add("two places refer to it", page: id, tree: tree)
       return false
     }
+    tell()
     return true
   }
 
-  static func inspect(_ space: PageSpace) throws(StorageError) -> CheckReport {
-    var inspection = Inspection(space)
+  /// - Parameter progress: is called from time to time with the number of pages read, of which each
+  ///   is read twice, and the number of those to be read.
+  static func inspect(
+    _ space: PageSpace, progress: @escaping (_ done: Int, _ total: Int) -> Void
+  ) throws(StorageError) -> CheckReport {
+    var inspection = Inspection(space, progress: progress)
     try inspection.inspectPages()
     inspection.inspectTrees()
     inspection.inspectFreeSpace()
@@ -56,6 +71,7 @@ struct Inspection {
         add("\(defect), and it is in use", page: id)
       } else {
         report.pageCount += 1
+        tell()
       }
     }
   }

@@ -83,15 +83,18 @@ package struct StoreAnatomy {
 
   /// Reads the files of a store.
   ///
+  /// - Parameter progress: is called from time to time with the number of pages read, and of those
+  ///   in use.
   /// - Throws: ``StorageError/locked(_:)`` when a process has it open for writing;
   ///   ``StorageError/notAStore(path:reason:)``,
   ///   ``StorageError/unsupportedFormat(found:supported:)``; an error of the files. Damage is a
   ///   finding.
   package init(
-    of path: String, in fileSystem: any FileSystem = DiskFileSystem()
+    of path: String, in fileSystem: any FileSystem = DiskFileSystem(),
+    progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(StorageError) {
     let image = try StoreImage(path, in: fileSystem)
-    var survey = TreeSurvey(image)
+    var survey = TreeSurvey(image, progress: progress)
     survey.run()
     self.path = image.path
     logPath = StoreFile.logPath(of: image.path)

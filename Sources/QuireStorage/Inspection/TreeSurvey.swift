@@ -14,11 +14,19 @@ struct TreeSurvey {
   /// Pages that were found damaged already.
   private var damaged: Set<PageID> = []
   private let end: UInt32
+  private let progress: (_ done: Int, _ total: Int) -> Void
+  private var reachedCount = 0
+  /// As many pages as trees are said to have.
+  private let usedCount: Int
 
-  init(_ image: StoreImage) {
+  /// - Parameter progress: is called from time to time with the number of pages read, and of those
+  ///   in use.
+  init(_ image: StoreImage, progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }) {
     self.image = image
+    self.progress = progress
     geometry = image.geometry
     end = image.pageCountInReach
+    usedCount = max(0, Int(end) - Int(image.freePageCount ?? 0))
     owners = PageTable(repeating: -1, count: Int(end))
     stamps = PageTable(repeating: nil, count: Int(end))
     mapStamps = Array(repeating: nil, count: Int(end / image.geometry.groupPageCount) + 1)
@@ -246,6 +254,8 @@ struct TreeSurvey {
       return false
     }
     owners[Int(id.rawValue)] = Int32(tree)
+    reachedCount += 1
+    if reachedCount.isMultiple(of: 256) { progress(reachedCount, usedCount) }
     return true
   }
 

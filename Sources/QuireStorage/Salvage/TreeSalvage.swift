@@ -54,18 +54,21 @@ package struct TreeSalvage {
 
   /// Reads the files of a store.
   ///
+  /// - Parameter progress: is called from time to time with the number of pages read, and of those
+  ///   in use.
   /// - Throws: ``StorageError/locked(_:)`` when a process has it open for writing;
   ///   ``StorageError/damaged(page:reason:)`` if it is not even known how large pages are; an error
   ///   of the files.
   /// - Complexity: O(pages).
   package init(
-    of path: String, in fileSystem: any FileSystem = DiskFileSystem()
+    of path: String, in fileSystem: any FileSystem = DiskFileSystem(),
+    progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws(StorageError) {
     image = try StoreImage(path, in: fileSystem, salvages: true)
     guard image.version.major <= FormatVersion.current.major else {
       throw .unsupportedFormat(found: image.version, supported: .current)
     }
-    var survey = TreeSurvey(image)
+    var survey = TreeSurvey(image, progress: progress)
     survey.run()
     self.path = image.path
     identity = image.identity

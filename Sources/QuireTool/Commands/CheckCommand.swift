@@ -31,15 +31,21 @@ struct CheckCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let anatomy = try console.waiting("looking at pages") { _ in
-      try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+    let anatomy = try console.waiting("looking at pages") { task in
+      try Tool.working(on: store) {
+        try StoreAnatomy(of: store.path) { task.record($0, of: $1) }
+      }
     }
     var verdict = Verdict(notes: anatomy.notes)
     let hasObjects = anatomy.trees.contains { $0.name == "schema" }
-    let opened = console.waiting("looking at \(hasObjects ? "objects" : "trees")") { _ in
+    let opened = console.waiting("looking at \(hasObjects ? "objects" : "trees")") { task in
       Result {
         try Tool.working(on: store) {
-          if hasObjects { try inspectObjects(&verdict) } else { try inspectTrees(&verdict) }
+          if hasObjects {
+            try inspectObjects(&verdict, task)
+          } else {
+            try inspectTrees(&verdict, task)
+          }
         }
       }
     }
@@ -64,8 +70,10 @@ struct CheckCommand: Command {
     var referenceCount = 0
   }
 
-  private func inspectObjects(_ verdict: inout Verdict) throws {
-    let inspection = try StoreInspection(of: store)
+  private func inspectObjects(_ verdict: inout Verdict, _ task: TaskProgress) throws {
+    let inspection = try StoreInspection(of: store) {
+      task.record($0.completedUnitCount, of: $0.totalUnitCount)
+    }
     verdict.findings = inspection.findings
     verdict.notes += inspection.notes
     verdict.objectCount = inspection.objectCount
@@ -76,12 +84,12 @@ struct CheckCommand: Command {
   }
 
   /// A store that the engine was used for alone has trees and no objects.
-  private func inspectTrees(_ verdict: inout Verdict) throws {
+  private func inspectTrees(_ verdict: inout Verdict, _ task: TaskProgress) throws {
     var options = PageStoreOptions()
     options.isReadOnly = true
     let pages = try PageStore.open(store.path, options: options)
     defer { try? pages.close() }
-    let report = try pages.check()
+    let report = try pages.check { task.record($0, of: $1) }
     verdict.findings = report.findings.map { "\($0)" }
     if report.isSound { verdict.notes.append("the store has no schema: it holds no objects") }
     verdict.seen = [

@@ -33,9 +33,11 @@ struct RestoreCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    try console.waiting("restoring") { _ in
+    try console.task("restoring", .bytes) { task in
       try Tool.working(on: store) {
-        try PersistentStoreCoordinator.restorePersistentStore(at: store, fromBackupAt: backup)
+        try PersistentStoreCoordinator.restorePersistentStore(at: store, fromBackupAt: backup) {
+          try task.reach($0.completedUnitCount, of: $0.totalUnitCount)
+        }
       }
     }
     let summary = try Tool.working(on: store) { try StoreSummary(of: store) }

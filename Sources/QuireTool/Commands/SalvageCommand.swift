@@ -42,10 +42,15 @@ struct SalvageCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    if try isPageFile() { return try salvageTrees(console) }
+    if try isPageFile(console) { return try salvageTrees(console) }
     let model = try model.map { try ModelFile.load($0, console).currentVersion.model }
-    let report = try console.waiting("reading pages") { _ in
-      try Tool.working(on: damaged) { try StoreSalvage(of: damaged, model: model).write(to: new) }
+    let report = try Tool.working(on: damaged) {
+      let salvage = try console.waiting("reading pages") { task in
+        try StoreSalvage(of: damaged, model: model) {
+          task.record($0.completedUnitCount, of: $0.totalUnitCount)
+        }
+      }
+      return try console.waiting("writing objects") { _ in try salvage.write(to: new) }
     }
     if isJSON {
       console.print(JSONValue(report))
@@ -59,8 +64,12 @@ struct SalvageCommand: Command {
   // MARK: Trees without objects
 
   /// Whether the engine was used alone: there are trees, and none of objects.
-  private func isPageFile() throws -> Bool {
-    let trees = try Tool.working(on: damaged) { try TreeSalvage(of: damaged.path) }
+  private func isPageFile(_ console: Console) throws -> Bool {
+    let trees = try console.waiting("looking at pages") { task in
+      try Tool.working(on: damaged) {
+        try TreeSalvage(of: damaged.path) { task.record($0, of: $1) }
+      }
+    }
     let isOfObjects = trees.trees.contains {
       ["schema", "keys"].contains($0.name) || $0.name.hasPrefix("rows/")
     }
@@ -68,8 +77,8 @@ struct SalvageCommand: Command {
   }
 
   private func salvageTrees(_ console: Console) throws -> ExitCode {
-    let report = try Tool.working(on: damaged) {
-      try PageStore.salvage(damaged.path, to: new.path)
+    let report = try console.waiting("writing trees") { _ in
+      try Tool.working(on: damaged) { try PageStore.salvage(damaged.path, to: new.path) }
     }
     if isJSON {
       console.print([
