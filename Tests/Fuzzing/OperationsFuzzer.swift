@@ -10,7 +10,8 @@ func fuzz(_ bytes: [UInt8]) {
   let shapes = KeyShape.allCases
   let configuration = ModelConfiguration(
     pageSize: 512, shape: shapes[first % shapes.count], files: first & 0x80 == 0 ? .none : .memory,
-    cacheByteLimit: 64 << 10, checkpointByteLimit: 16 << 10, commitsPerCheck: 4)
+    cacheByteLimit: 64 << 10, checkpointByteLimit: 16 << 10, transactionByteLimit: 16 << 10,
+    commitsPerCheck: 4)
   var operations: [StoreOperation] = [.create(tree: 0, .record), .create(tree: 1, .index)]
   while !input.isAtEnd, operations.count < 3000 { operations.append(operation(from: &input)) }
   let run = OperationRun(configuration, operations)

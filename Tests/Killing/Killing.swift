@@ -38,6 +38,8 @@ enum Killing {
     options.pageSize = folder.hasSuffix("small") ? 512 : 4096
     options.checkpointByteLimit = 96 << 10
     options.cacheByteLimit = 384 << 10
+    // So that the larger changes go to the file before their commit.
+    options.transactionByteLimit = 128 << 10
     return options
   }
 }
