@@ -45,8 +45,8 @@ final class PageEditor {
   let byteLimit: Int
   /// Moves pages of trees out of memory, to places around the log.
   var spillTrees: (() throws(StorageError) -> Void)?
-  /// How often that was done: whoever kept the address of a page of this transaction has to look
-  /// for it again.
+  /// How often that was done: an address of a page of this transaction, kept from before, may lead
+  /// nowhere.
   private(set) var spillCount = 0
   /// The pages of this transaction that long values have in memory.
   var overflowPageCount = 0
