@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import Quire
 import QuireTesting
 import Testing
@@ -18,6 +19,30 @@ import Testing
     options.tracksHistory = true
     try container.loadPersistentStore(at: nil, options: options)
     return container
+  }
+
+  @Test @MainActor func `Observation follows a query and its objects`() throws {
+    let container = try container()
+    let context = container.viewContext
+    let books = LiveQuery(Book.sorted(by: \.title), in: context)
+    let kindred = Book(context: context)
+    kindred.title = "Kindred"
+    context.processPendingChanges()
+
+    withObservationTracking {
+      print(books.objects.map(\.title))
+    } onChange: {
+      print("to be drawn anew")
+    }
+    kindred.year = 1979
+    print("a year was set, which nobody has read")
+    kindred.title = "Kindred, revised"
+    #expect(
+      printed.take() == """
+        ["Kindred"]
+        a year was set, which nobody has read
+        to be drawn anew
+        """)
   }
 
   @Test @MainActor func `a loop follows a request`() async throws {
@@ -152,3 +177,21 @@ import Testing
     #expect(try JSONDecoder().decode(PersistentHistoryToken.self, from: data) == token)
   }
 }
+
+#if canImport(SwiftUI)
+  import SwiftUI
+
+  extension ObservingChangesGuideTests {
+    struct BookList: View {
+      let books: LiveQuery<Book>
+
+      var body: some View {
+        List(books.objects, id: \.objectID) { book in Text(book.title) }
+      }
+    }
+
+    @MainActor func list(_ container: PersistentContainer) -> some View {
+      BookList(books: LiveQuery(Book.sorted(by: \.title), in: container.viewContext))
+    }
+  }
+#endif

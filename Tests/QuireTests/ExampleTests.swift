@@ -1,6 +1,8 @@
 import Foundation
+import Observation
 import Quire
 import QuireTesting
+import Synchronization
 import Testing
 
 /// The examples in the comments of the types that people meet first, compiled and run.
@@ -287,6 +289,26 @@ import Testing
       }
       try expect(
         printed, "FetchedResultsController", "Quire/Results/FetchedResultsController")
+    }
+  }
+
+  @Test @MainActor func `a query that is observed`() throws {
+    try withContext { context in
+      let wave = Artwork(context: context)
+      wave.title = "The Great Wave"
+      try context.save()
+      let printed = Mutex<[String]>([])
+      @Sendable func print(_ item: Any) { printed.withLock { $0.append("\(item)") } }
+      let query = LiveQuery(Artwork.sorted(by: \.title), in: context)
+      withObservationTracking {
+        print(query.objects.map(\.title))
+      } onChange: {
+        print("to be read again")
+      }
+      Artwork(context: context).title = "Almond Blossom"
+      context.processPendingChanges()
+      print(query.objects.map(\.title))
+      try expect(printed.withLock { $0 }, "LiveQuery", "Quire/Results/LiveQuery")
     }
   }
 

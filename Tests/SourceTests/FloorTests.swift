@@ -81,7 +81,8 @@ import Testing
     "QuireStorage": ["Synchronization"],
     "QuireModel": ["Foundation", "FoundationEssentials", "Synchronization"],
     "Quire": [
-      "Foundation", "FoundationEssentials", "Synchronization", "QuireModel", "QuireStorage",
+      "Foundation", "FoundationEssentials", "Observation", "QuireModel", "QuireStorage",
+      "Synchronization",
     ],
     "QuireFoundation": ["Foundation", "Quire", "QuireModel"],
     "QuireXcode": ["Foundation", "FoundationXML", "Quire", "QuireModel"],

@@ -146,6 +146,13 @@ nonisolated open class ManagedObjectContext {
   private var isUnobserved = false { didSet { updateIsObserved() } }
   /// Whether ``record(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
+  /// Records which properties are read; `nil` unless ``tracksPropertyAccess``.
+  final var accessRecorder: (any AccessRecorder)? {
+    didSet {
+      newArenas.updateRecordsAccess()
+      for session in sessions + formerSessions { session.arenas.updateRecordsAccess() }
+    }
+  }
   /// Posts notices; `nil` until there is a first observer of them.
   final var noticeCenter: NoticeCenter?
   /// Whether saves of other contexts are merged automatically.

@@ -41,6 +41,7 @@ extension ManagedObject {
       _ = try slot(for: key)
       return nil
     }
+    recordAccess(to: slot)
     let trait = binding.traits[slot]
     if trait.attributeType != nil { return try plainAttribute(attribute(slot), slot) }
     if !trait.isToMany { return try one(slot) }

@@ -80,6 +80,7 @@ extension ManagedObject {
   /// What ``PropertyReading/objectIDs(forRelationshipNamed:)`` returns.
   final func memberIDs(_ key: String) throws -> [ManagedObjectID] {
     let slot = try relationshipSlot(key)
+    recordAccess(to: slot)
     if !isToMany(slot) { return try destinationID(slot).map { [$0] } ?? [] }
     guard let session, hasRow || !binding.traits[slot].isTransient else {
       return try members(slot).map(\.objectID)

@@ -112,6 +112,7 @@ extension ManagedObject {
     guard binding.traits[slot].attributeType != nil else {
       throw unacceptable("an attribute", for: binding.properties[slot].name)
     }
+    recordAccess(to: slot)
     guard let value = try attribute(slot) else { return nil }
     guard let typed = Value(attributeValue: value) else {
       throw cannotShow(value, slot, Value.self)

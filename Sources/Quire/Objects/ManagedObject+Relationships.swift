@@ -36,6 +36,7 @@ extension ManagedObject {
   }
 
   private func destination(_ slot: Int) throws -> Destination? {
+    recordAccess(to: slot)
     if !slots.isEmpty, case .one(let object) = slots[slot] {
       return present(object).map { .object($0) }
     }
@@ -121,6 +122,7 @@ extension ManagedObject {
     _ slot: Int, willTake: (Int) -> Void, _ take: (consuming ManagedObject) throws -> Void
   ) throws {
     let slot = try checkedRelationship(slot, isToMany: true)
+    recordAccess(to: slot)
     if slots.isEmpty, context != nil, hasRow || !binding.traits[slot].isTransient {
       var isEmpty = false
       try takeStoredMembers(

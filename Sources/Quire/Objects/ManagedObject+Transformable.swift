@@ -30,6 +30,7 @@ extension ManagedObject {
   /// The value of a typed property.
   final func transformable<Value: Codable>(_ slot: Int) throws -> Value? {
     try checkTransformable(slot, Value.self)
+    recordAccess(to: slot)
     guard case .transformed(let data)? = try attribute(slot) else { return nil }
     guard let transformer = binding.transformers[slot] else {
       guard binding.transformerName(slot) == nil else { throw withoutTransformer(slot) }

@@ -190,6 +190,7 @@ extension ManagedObject {
 
   /// How many members a to-many relationship shows.
   final func memberCount(_ slot: Int) throws -> Int {
+    recordAccess(to: slot)
     guard let context, context.changes.deleted.isEmpty, context.parent == nil,
       !binding.traits[slot].canDangle
     else { return try members(slot).count }

@@ -121,6 +121,7 @@ extension ManagedObject {
 
   /// The members of a to-many relationship; none where they cannot be read.
   final func shownMembers(_ slot: Int) -> [ManagedObject] {
+    recordAccess(to: slot)
     do {
       let members = try members(slot)
       if members.isEmpty { try checkRow() }
@@ -132,6 +133,7 @@ extension ManagedObject {
   }
 
   final func shows(_ member: ManagedObject, _ slot: Int) -> Bool {
+    recordAccess(to: slot)
     do {
       return try isShown(member) && hasMember(member, slot)
     } catch {

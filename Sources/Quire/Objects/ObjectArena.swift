@@ -13,7 +13,11 @@ final class ObjectArena: SharedByObjects {
   let storageReference: Unmanaged<EntityStorage>?
   let slotCount: Int
   // Sound: the storage keeps what it points to.
-  private let places: UnsafePointer<FieldTable.Place>?
+  /// The positions of fields in rows; `nil` where objects have no rows, and where each read is
+  /// recorded, so that no read takes the short way.
+  @exclusivity(unchecked) private var places: UnsafePointer<FieldTable.Place>?
+  /// Whether the context records which properties are read.
+  @exclusivity(unchecked) private(set) var recordsAccess = false
   // Sound, both: the binding keeps it.
   private let accessors: Unmanaged<SlotCache>
   /// The slots of new objects.
@@ -42,11 +46,18 @@ final class ObjectArena: SharedByObjects {
     self.storage = storage
     storageReference = storage.map { .passUnretained($0) }
     slotCount = binding.slotCount
-    places = storage?.table.places
     accessors = .passUnretained(binding.accessors)
     newSlots = binding.newSlots
     contextReference = context.map { .passUnretained($0) }
     sessionReference = session.map { .passUnretained($0) }
+    super.init()
+    updateRecordsAccess()
+  }
+
+  /// Called when the context begins or ends to record which properties are read.
+  func updateRecordsAccess() {
+    recordsAccess = contextReference?._withUnsafeGuaranteedRef { $0.accessRecorder != nil } ?? false
+    places = recordsAccess ? nil : storage?.table.places
   }
 
   /// Of objects that have no context, and were not saved.
@@ -261,6 +272,11 @@ struct ObjectArenas {
   /// Whether an object in any of them has ever had slots.
   var haveHadSlots: Bool {
     current.contains { $0?.hasHadSlots ?? false } || former.contains(where: \.hasHadSlots)
+  }
+
+  func updateRecordsAccess() {
+    for arena in current { arena?.updateRecordsAccess() }
+    for arena in former { arena.updateRecordsAccess() }
   }
 
   /// Clears context and session of all arenas, one of which is about to end.
