@@ -143,7 +143,8 @@
     /// A closure that is called when a property is about to change runs while the context is busy.
     ///
     /// Reading a property takes longer then, whether it is observed or not: some 0.1 µs, and 1 µs
-    /// at the first time. Where this is `false` nothing is recorded, and nothing takes longer.
+    /// the first time or where more than 4,000 properties are read in turn. Where this is `false`
+    /// nothing is recorded, and nothing takes longer.
     public final var tracksPropertyAccess: Bool {
       get { accessRecorder != nil }
       set {
