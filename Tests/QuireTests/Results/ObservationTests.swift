@@ -145,6 +145,35 @@ extension Label: Identifiable {}
     #expect(reset.isChanged)
   }
 
+  @Test func `a new object changes when it is set, and not by being inserted`() throws {
+    let record = Record(context: context)
+    record.title = "Blue"
+    let title = Watch { _ = record.title }
+    context.processPendingChanges()
+    try context.save()
+    #expect(!title.isChanged)
+    record.title = "Hejira"
+    #expect(title.isChanged)
+  }
+
+  @Test func `undo of a deletion brings an object back into relationships`() throws {
+    let record = try record("Blue")
+    let band = Band(context: context)
+    band.records = [record]
+    try context.save()
+    context.undoManager = UndoManager()
+    context.delete(record)
+    context.processPendingChanges()
+    let records = Watch { #expect(band.records.isEmpty) }
+    let title = Watch { _ = record.title }
+    context.undo()
+    #expect(records.isChanged && title.isChanged && band.records == [record])
+    let again = Watch { _ = band.records }
+    context.redo()
+    context.processPendingChanges()
+    #expect(again.isChanged && band.records.isEmpty)
+  }
+
   @Test func `what another context saves is a change when it is merged`() async throws {
     let record = try record("Blue")
     let other = try self.record("Hejira")

@@ -23,6 +23,8 @@
     private let registrar = ObservationRegistrar()
     /// Key paths by what they stand for, as making one takes much longer than to find it here.
     private var paths: [Subject: Path] = [:]
+    /// Whether something may have been read of which no key path is kept.
+    private var hasDroppedPaths = false
     private let everything: Path = \AccessTracking.[.everything]
     private var observation: ContextObservation?
 
@@ -43,7 +45,7 @@
 
     private func path(to subject: Subject) -> Path {
       if let path = paths[subject] { return path }
-      if paths.count >= Self.keptPathCount { paths = [:] }
+      if paths.count >= Self.keptPathCount { (paths, hasDroppedPaths) = ([:], true) }
       let path: Path = \AccessTracking.[subject]
       paths[subject] = path
       return path
@@ -70,10 +72,28 @@
       report(.property(ObjectIdentifier(object), slot))
     }
 
+    func didRevive(_ object: ManagedObject) {
+      reportProperties(of: object)
+      if let model = object.context?.modelBinding {
+        reportDestinations([object.entity.name], model)
+      }
+    }
+
     func didSave(_ changes: SavedChanges) {}
 
+    /// Tells Observation of a change, unless nobody can have read what changes.
     private func report(_ subject: Subject) {
-      registrar.willSet(self, keyPath: subject == .everything ? everything : path(to: subject))
+      if subject == .everything {
+        registrar.willSet(self, keyPath: everything)
+      } else if hasDroppedPaths || paths[subject] != nil {
+        registrar.willSet(self, keyPath: path(to: subject))
+      }
+    }
+
+    private func reportProperties(of object: ManagedObject) {
+      for slot in 0..<object.binding.slotCount {
+        report(.property(ObjectIdentifier(object), slot))
+      }
     }
 
     private func receive(_ notice: ContextNotice) {
@@ -92,13 +112,9 @@
       default:
         // Single changes were reported before they were made.
         let reread = notice.refreshedObjects.union(notice.rereadObjects)
-          .union(notice.insertedObjects).union(notice.deletedObjects)
+          .union(notice.deletedObjects)
         if reread.count > Self.refreshedObjectCount { return report(.everything) }
-        for object in reread {
-          for slot in 0..<object.binding.slotCount {
-            report(.property(ObjectIdentifier(object), slot))
-          }
-        }
+        for object in reread { reportProperties(of: object) }
         let gone = notice.deletedObjects.lazy.map(\.entity.name)
         reportDestinations(Set(gone), model)
       }
