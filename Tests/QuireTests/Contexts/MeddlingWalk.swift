@@ -429,7 +429,9 @@ final class MeddlingWalk {
           + changed.map(describe).joined(separator: ", "))
       try require(
         registered.allSatisfy { !$0.hasChanges || changed.contains($0) || $0.isDeleted },
-        "context \(index) saves what has changes")
+        "context \(index) saves what has changes: "
+          + registered.subtracting(changed).filter(\.hasChanges).map(describe)
+          .joined(separator: ", "))
     }
     let context = GotchaHome.context(of: coordinator)
     for object in try context.fetch(FetchRequest<Extra>()) {

@@ -195,6 +195,38 @@ import Testing
     #expect(boss.number == 2 && other.number == 2 && !child.hasChanges)
   }
 
+  /// What undo keeps of a deletion was read when the save had its list of objects already: it made
+  /// the context forget an object that a class inserted there.
+  @Test(arguments: [false, true])
+  func `what a class inserts in init during a save is saved`(_ isChild: Bool) throws {
+    let coordinator = try Meddler.coordinator()
+    let writer = GotchaHome.context(of: coordinator)
+    let (idol, fan) = (Meddler(context: writer), Meddler(context: writer))
+    fan.idol = idol
+    try writer.save()
+    let reader = GotchaHome.context(of: coordinator)
+    let context = isChild ? reader.newChildContext() : reader
+    context.undoManager = UndoManager()
+    let own = try #require(try context.existingObject(with: fan.objectID) as? Meddler)
+    context.delete(own)
+    context.processPendingChanges()
+    var made: Meddler?
+    Meddler.whenMade = { object in
+      guard object.objectID == idol.objectID else { return }
+      Meddler.whenMade = nil
+      made = Meddler(context: context)
+    }
+    defer { Meddler.whenMade = nil }
+    try context.save()
+    let inserted = try #require(made)
+    #expect(!inserted.hasChanges && !context.hasChanges)
+    if isChild { try reader.save() }
+    // The idol and the new one.
+    #expect(try writer.count(for: FetchRequest<Meddler>()) == 2)
+    context.undo()
+    #expect(own.idol?.objectID == idol.objectID)
+  }
+
   @Test func `a parent's observer may save what a child hands over`() throws {
     let coordinator = try Meddler.coordinator()
     let parent = GotchaHome.context(of: coordinator)

@@ -33,7 +33,6 @@ extension ManagedObjectContext {
     for session in sessions { session.pinnedView = nil }
     do {
       let merged = try mergedSave(save)
-      if let merged { undoRecording?.willCommit(merged, asMerged: true) }
       let outcome = try merged?.write(in: transactions, settling: true)
       for session in sessions where generation[session] != nil {
         session.pinnedView = session.view ?? generation[session]
@@ -74,7 +73,7 @@ extension ManagedObjectContext {
         try throwKeptErrors()
       }
       guard hasChanges else { return nil }
-      let merged = try prepareSave(without: told)
+      let merged = try prepareSave(without: told, asMerged: true)
       merged.forEachObject { told.insert($0) }
       guard hasChanges else { return nil }
       if try remainingConflicts().isEmpty {

@@ -11,7 +11,6 @@ extension ManagedObjectContext {
       save = try preparedParentSave(&memento)
       // Hooks may have taken back all changes.
       guard hasChanges else { return nil }
-      undoRecording?.willCommit(save)
       try ParentSave(save: save, child: self, parent: parent).write()
     } catch {
       memento?.restore(self)

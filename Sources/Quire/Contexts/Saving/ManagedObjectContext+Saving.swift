@@ -77,10 +77,10 @@ extension ManagedObjectContext {
     } else {
       save = ContextSave(self)
       try save.checkStores()
+      undoRecording?.willCommit(save)
     }
     // Hooks may have taken back all changes.
     guard hasChanges else { return nil }
-    undoRecording?.willCommit(save)
     let outcome: ContextSave.Outcome
     var effects: PolicyEffects?
     do {

@@ -24,11 +24,15 @@ struct SavePreparation {
 }
 
 extension ManagedObjectContext {
-  /// Calls ``ManagedObject/willSave()`` of objects until none of them changes anything more, and
-  /// validates them and their stores.
+  /// Calls ``ManagedObject/willSave()`` of objects until none of them changes anything more,
+  /// validates them and their stores, and lets undo keep what the save will remove.
   ///
-  /// - Parameter told: objects of which it was called already.
-  final func prepareSave(without told: Set<ManagedObject> = []) throws -> ContextSave {
+  /// - Parameters:
+  ///   - told: objects of which it was called already.
+  ///   - asMerged: whether the save was prepared before, and a merge has changed it since.
+  final func prepareSave(
+    without told: Set<ManagedObject> = [], asMerged: Bool = false
+  ) throws -> ContextSave {
     preparation = SavePreparation()
     defer { preparation = nil }
     var save = ContextSave(self)
@@ -49,7 +53,10 @@ extension ManagedObjectContext {
         try save.checkStores()
         try save.validate()
         // Validation may change objects, too, though it should not.
-        if try haveObjectsStopped(), preparation?.isOutdated == false { return save }
+        guard try haveObjectsStopped(), preparation?.isOutdated == false else { continue }
+        // To read what undo keeps may make objects, and their classes may change something in turn.
+        undoRecording?.willCommit(save, asMerged: asMerged)
+        if preparation?.isOutdated == false { return save }
       }
     }
     throw PersistenceError(
