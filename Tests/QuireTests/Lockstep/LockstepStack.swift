@@ -133,6 +133,32 @@ final class LockstepStack {
     return lines
   }
 
+  /// The properties that differ from what the store has, whatever objects of some numbers are in
+  /// relationships.
+  static func changes(
+    of object: ManagedObject, leavingOut isLeftOut: (Int) -> Bool
+  ) throws -> [String] {
+    let present = object.changedValues()
+    let former = try object.committedValues(forKeys: Array(present.keys))
+    return try present.keys.sorted().filter { key in
+      guard let relationship = object.entity.relationships.first(where: { $0.name == key }) else {
+        return true
+      }
+      func numbers(_ value: Any?) throws -> [Int] {
+        let objects: [ManagedObject] =
+          switch value {
+          case let list as [ManagedObject]: list
+          case let set as Set<ManagedObject>: Array(set)
+          case let object as ManagedObject: [object]
+          default: []
+          }
+        let numbers = try objects.map(number).filter { !isLeftOut($0) }
+        return relationship.isOrdered ? numbers : numbers.sorted()
+      }
+      return try numbers(present[key] ?? nil) != numbers(former[key])
+    }
+  }
+
   static func number(_ object: ManagedObject) throws -> Int {
     try object.value(forKey: "number") as? Int ?? -1
   }
