@@ -78,7 +78,7 @@ struct IdentityMap: ~Copyable {
   // MARK: One object
 
   subscript(reference: Reference) -> Unmanaged<ManagedObject>? {
-    @inline(__always) mutating get {
+    mutating get {
       guard find(reference.rawValue) else { return nil }
       return line(at: recent)[index(of: reference.rawValue)]
     }
@@ -92,7 +92,6 @@ struct IdentityMap: ~Copyable {
   }
 
   /// Enters an object, and replaces one that is there under the same reference.
-  @inline(__always)
   mutating func set(_ reference: Reference, to object: Unmanaged<ManagedObject>) {
     if !find(reference.rawValue) { addLine(of: reference.rawValue) }
     let slot = line(at: recent) + index(of: reference.rawValue)
@@ -104,7 +103,6 @@ struct IdentityMap: ~Copyable {
   }
 
   /// Removes an object, unless another one is there under its reference.
-  @inline(__always)
   mutating func removeEntry(of object: ManagedObject) {
     let reference = object.reference.rawValue
     guard find(reference) else { return }
@@ -120,19 +118,16 @@ struct IdentityMap: ~Copyable {
 
   // MARK: Lines
 
-  @inline(__always)
   private func line(at place: Int) -> Line {
     let address = entries[place].word & ~UInt(IdentityMap.lineByteCount &- 1)
     return UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
       .assumingMemoryBound(to: Unmanaged<ManagedObject>?.self)
   }
 
-  @inline(__always)
   private func index(of reference: UInt64) -> Int {
     Int(truncatingIfNeeded: reference & IdentityMap.lineMask)
   }
 
-  @inline(__always)
   private func mark(of reference: UInt64) -> UInt64 {
     reference &>> IdentityMap.lineBitCount &+ 1
   }
@@ -140,7 +135,6 @@ struct IdentityMap: ~Copyable {
   /// Looks up the line of a reference, and sets `recent` to its entry.
   ///
   /// - Returns: whether there is one.
-  @inline(__always)
   private mutating func find(_ reference: UInt64) -> Bool {
     let mark = mark(of: reference)
     if entries[recent].mark == mark { return true }
@@ -205,7 +199,6 @@ struct IdentityMap: ~Copyable {
   }
 
   /// Keeps the directory at most five eighths full, so that searches stay short.
-  @inline(__always)
   private mutating func growIfFull(with lineCount: Int) {
     if 8 * lineCount > 5 * (mask + 1) { grow(for: lineCount) }
   }

@@ -57,7 +57,6 @@ extension ManagedObjectContext {
   /// The arenas for a class.
   ///
   /// - Returns: `nil` where the class stands for no entity of the model.
-  @inline(__always)
   final func making(of type: ManagedObject.Type) -> ObjectMaking? {
     if let recentMaking, recentMaking.type == type { return recentMaking }
     return findMaking(of: type)

@@ -22,7 +22,6 @@ struct PendingObjects {
   var objects: [ManagedObject] { inserted.objects + updated.objects + deleted.objects }
 
   /// Puts an object into the list that its state names.
-  @inline(__always)
   mutating func insert(_ object: ManagedObject) {
     switch object.pendingChange {
     case .insertion: inserted.insert(object)
@@ -33,7 +32,6 @@ struct PendingObjects {
   }
 
   /// Removes an object from the list that its state names.
-  @inline(__always)
   mutating func remove(_ object: ManagedObject) {
     switch object.pendingChange {
     case .insertion: inserted.remove(object)

@@ -11,7 +11,6 @@ extension StoreSession {
   }
 
   /// The arena of the objects of an entity.
-  @inline(__always)
   func arena(of storage: EntityStorage) -> ObjectArena {
     arenas.arena(storage.binding, where: { $0.storage === storage }) {
       ObjectArena(storage, in: self, of: classes?.type(for: storage.binding) ?? ManagedObject.self)
@@ -46,7 +45,6 @@ extension StoreSession {
   }
 
   /// - Parameter arena: of the objects of the reference's entity.
-  @inline(__always)
   func makeObject(at reference: Reference, _ arena: ObjectArena) -> ManagedObject {
     arena.hookWillRun()
     // Sound: the session keeps its arenas.
@@ -75,7 +73,6 @@ extension StoreSession {
     return permanentID(of: reference)
   }
 
-  @inline(__always)
   func permanentID(of reference: Reference) -> ManagedObjectID? {
     guard let storage = entities.storage(of: reference) else { return nil }
     return ManagedObjectID(

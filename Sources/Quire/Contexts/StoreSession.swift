@@ -126,7 +126,6 @@ extension StoreSession {
   /// Gives a fault its row from the current view. Calls no hook.
   ///
   /// - Returns: `false` when there is none.
-  @inline(__always)
   func giveRow(to object: ManagedObject) throws -> Bool {
     if let viewReference, pinnedView == nil,
       try viewReference._withUnsafeGuaranteedRef({ try $0.givePlainRow(to: object) })

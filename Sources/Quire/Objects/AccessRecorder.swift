@@ -8,7 +8,6 @@ extension ManagedObject {
   /// Records that a property is read. One comparison where nothing is recorded; a clean object's
   /// attributes and references, which are read most often, have a way of their own there, without
   /// it.
-  @inline(__always)
   final func recordAccess(to slot: Int) {
     if ofArena({ $0.recordsAccess }) { context?.accessRecorder?.recordAccess(to: slot, of: self) }
   }

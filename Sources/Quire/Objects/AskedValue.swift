@@ -3,12 +3,10 @@
 struct VariableBits {
   private let words: (UInt, UInt, UInt, UInt)
 
-  @inline(__always)
   init() { words = (0, 0, 0, 0) }
 
   /// - Parameter byteCount: the number of bytes of the value that are in the variable, which has
   ///   room for three words; the rest is padding and is ignored.
-  @inline(__always)
   init(_ value: inout Any?, _ byteCount: Int) {
     let (first, second, third, type) = withUnsafeBytes(of: &value) {
       $0.loadUnaligned(as: (UInt, UInt, UInt, UInt).self)
@@ -19,19 +17,16 @@ struct VariableBits {
     )
   }
 
-  @inline(__always)
   private static func mask(_ byteCount: Int) -> UInt {
     byteCount >= 8 ? .max : byteCount <= 0 ? 0 : .max &>> UInt(64 &- 8 &* byteCount)
   }
 
   /// The bits of a text. Equal texts may have different bits, when they are stored elsewhere.
-  @inline(__always)
   init(_ key: String) {
     let text = withUnsafeBytes(of: key) { $0.loadUnaligned(as: (UInt, UInt).self) }
     words = (text.0, text.1, 0, 0)
   }
 
-  @inline(__always)
   func isSame(as other: VariableBits) -> Bool {
     (words.0 ^ other.words.0) | (words.1 ^ other.words.1) | (words.2 ^ other.words.2)
       | (words.3 ^ other.words.3) == 0

@@ -93,7 +93,6 @@ final class ObjectArena: SharedByObjects {
   deinit { slotMemory?.leave() }
 
   /// Room for the slots of an object here.
-  @inline(__always)
   func takeSlotMemory() -> UnsafeMutablePointer<ManagedObject.Slot> {
     (slotMemoryReference?._withUnsafeGuaranteedRef { $0.take() } ?? makeSlotMemory().take())
       .assumingMemoryBound(to: ManagedObject.Slot.self)
@@ -109,13 +108,12 @@ final class ObjectArena: SharedByObjects {
 
   /// Whether an object that moves here from another arena keeps the memory of its slots. Not in
   /// another context, which may be used by another thread at the same time.
-  @inline(__always)
   func takesSlots(from other: ObjectArena) -> Bool {
     sharesContext(with: other) || slotMemory === other.slotMemory
   }
 
   /// Records that an object here has slots.
-  @inline(__always) func recordSlots() { hasHadSlots = true }
+  func recordSlots() { hasHadSlots = true }
 
   /// Clears the context and the session, one of which is about to end.
   func leave() {
@@ -125,42 +123,37 @@ final class ObjectArena: SharedByObjects {
 }
 
 extension ObjectArena {
-  @inline(__always) var hasContext: Bool { contextReference != nil }
+  var hasContext: Bool { contextReference != nil }
   /// Whether the context has observers of changes.
-  @inline(__always) var isObserved: Bool {
+  var isObserved: Bool {
     contextReference.map { $0._withUnsafeGuaranteedRef { $0.isObserved } } ?? false
   }
-  @inline(__always) var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
+  var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
 
   /// Calls `body` with the context, of which no reference is counted.
-  @inline(__always)
   func withContext(_ body: (ManagedObjectContext) -> Void) {
     contextReference?._withUnsafeGuaranteedRef { body($0) }
   }
 
   /// Marks that a hook of an object here begins: the context is busy until it has ended.
-  @inline(__always)
   func hookWillRun() {
     contextReference?._withUnsafeGuaranteedRef { $0.runningHookCount &+= 1 }
   }
 
-  @inline(__always)
   func hookDidRun() {
     contextReference?._withUnsafeGuaranteedRef { $0.runningHookCount &-= 1 }
   }
   /// The address of the session.
-  @inline(__always) var sessionIdentity: UnsafeMutableRawPointer? { sessionReference?.toOpaque() }
+  var sessionIdentity: UnsafeMutableRawPointer? { sessionReference?.toOpaque() }
   /// The session of the objects' store; `nil` before the first save, and without a context.
-  @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
+  var session: StoreSession? { sessionReference?.takeUnretainedValue() }
 
-  @inline(__always)
   func sharesContext(with other: ObjectArena) -> Bool {
     contextReference?.toOpaque() == other.contextReference?.toOpaque()
   }
 
   /// Whether relationships may lead from objects here to those of another arena: not from one store
   /// to another.
-  @inline(__always)
   func canLead(to other: ObjectArena) -> Bool {
     sessionReference == nil || other.sessionReference == nil
       || sessionReference?.toOpaque() == other.sessionReference?.toOpaque()
@@ -168,7 +161,6 @@ extension ObjectArena {
 
   /// The slot for which ``ManagedObject/validateValue(_:forKey:)`` is being called, if key and
   /// value are unchanged; -1 otherwise.
-  @inline(__always)
   func askedSlot(
     _ object: ObjectIdentifier, _ value: inout Any?, _ key: VariableBits
   ) -> Int {
@@ -182,14 +174,12 @@ extension ObjectArena {
   }
 
   /// The position of a slot's field in a row, for objects that have rows.
-  @inline(__always)
   func place(of slot: Int) -> FieldTable.Place? {
     guard let places, slot < slotCount else { return nil }
     return places[slot]
   }
 
   /// Gives a new object the slots of its typed properties, as far as they are known.
-  @inline(__always)
   func fillProperties(of object: UnsafeMutableRawPointer, _ type: Any.Type) {
     accessors._withUnsafeGuaranteedRef { $0.fill(object, of: type) }
   }
@@ -216,7 +206,6 @@ extension ObjectArena {
   }
 
   /// The ID of an object of the same store; `nil` where it is not known without a lookup.
-  @inline(__always)
   func destinationID(at reference: Reference) -> ManagedObjectID? {
     guard let contextReference, let sessionReference,
       !contextReference._withUnsafeGuaranteedRef({ $0.hasFamily })
@@ -225,13 +214,11 @@ extension ObjectArena {
   }
 
   /// Enters an object that a session makes into the session's identity map.
-  @inline(__always)
   func enter(_ object: ManagedObject) {
     sessionReference?._withUnsafeGuaranteedRef { $0.enter(object) }
   }
 
   /// Removes an object that ends from the context and its identity map.
-  @inline(__always)
   func forget(_ object: ManagedObject) {
     contextReference?._withUnsafeGuaranteedRef { context in
       if let sessionReference, !context.remembersObjects, !object.reference.isTemporary {
@@ -251,7 +238,6 @@ struct ObjectArenas {
   private var former: [ObjectArena] = []
 
   /// The current arena of an entity if `isWanted` accepts it, otherwise a new one.
-  @inline(__always)
   mutating func arena(
     _ binding: EntityBinding, where isWanted: (ObjectArena) -> Bool, make: () -> ObjectArena
   ) -> ObjectArena {

@@ -65,7 +65,6 @@ struct ObjectBuffer {
     if count > memory.capacity { memory.grow(to: count) }
   }
 
-  @inline(__always)
   mutating func append(_ object: consuming ManagedObject) {
     makeUnique()
     if memory.count == memory.capacity { memory.grow(to: 2 * memory.capacity + 8) }
@@ -73,7 +72,6 @@ struct ObjectBuffer {
     memory.count += 1
   }
 
-  @inline(__always)
   private mutating func makeUnique() {
     if !isKnownUniquelyReferenced(&memory) { memory = memory.copy() }
   }

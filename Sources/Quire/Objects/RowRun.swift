@@ -40,7 +40,6 @@ struct RowRun {
   }
 
   /// Moves to the rows of the object's entity, if it has any.
-  @inline(__always)
   private mutating func enter(_ object: ManagedObject) -> Bool {
     let reference = object.ofArena { $0.storageReference }
     if let reference, reference.toOpaque() == storageReference?.toOpaque() { return true }

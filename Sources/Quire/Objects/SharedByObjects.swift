@@ -10,14 +10,12 @@ class SharedByObjects {
   @exclusivity(unchecked) private final var userCount = 0
 
   /// Counts an object that refers to this from now on.
-  @inline(__always)
   final func addUser() {
     userCount &+= 1
     if userCount == 1 { holdTogether() }
   }
 
   /// Counts an object that no longer refers to this; the last one releases it.
-  @inline(__always)
   final func removeUser() {
     userCount &-= 1
     if userCount == 0 { letGoTogether() }
@@ -48,17 +46,14 @@ struct RowHold {
 
   static var none: RowHold { RowHold(bits: 0) }
 
-  @inline(__always)
   private init(bits: UInt) { self.bits = bits }
 
   /// A reference to what keeps one row.
-  @inline(__always)
   init(_ owner: Unmanaged<AnyObject>) {
     bits = UInt(bitPattern: owner.retain().toOpaque())
   }
 
   /// One more object's reference to a keeper.
-  @inline(__always)
   init(sharing keeper: Unmanaged<RowKeeper>) {
     keeper._withUnsafeGuaranteedRef { $0.addUser() }
     bits = UInt(bitPattern: keeper.toOpaque()) | 1
@@ -71,7 +66,6 @@ struct RowHold {
   }
 
   /// Releases the reference.
-  @inline(__always)
   func end() {
     guard let address = UnsafeRawPointer(bitPattern: bits & ~1) else { return }
     if bits & 1 != 0 {

@@ -63,7 +63,6 @@ package final class SlotMemory {
   }
 
   /// Room for the slots of one object, with arbitrary content.
-  @inline(__always)
   package func take() -> UnsafeMutableRawPointer {
     takenCount &+= 1
     let place = currentReference?._withUnsafeGuaranteedRef { $0.take() }
@@ -90,7 +89,6 @@ package final class SlotMemory {
   }
 
   /// Gives room back; the slots were deinitialised.
-  @inline(__always)
   package static func give(_ slots: UnsafeMutableRawPointer) {
     let place = slots - headerByteCount
     // Sound: a piece lives as long as something of it is taken.
@@ -98,7 +96,6 @@ package final class SlotMemory {
   }
 
   /// Records that room was given back to a piece.
-  @inline(__always)
   private func record(_ piece: Piece, isEmpty: Bool) {
     takenCount &-= 1
     if current === piece {
@@ -150,7 +147,6 @@ package final class SlotMemory {
 
     var byteCount: Int { memory.byteCount }
 
-    @inline(__always)
     func take() -> UnsafeMutableRawPointer? {
       let place: UnsafeMutableRawPointer
       if let first = free {
@@ -168,7 +164,6 @@ package final class SlotMemory {
       return place
     }
 
-    @inline(__always)
     func give(_ place: UnsafeMutableRawPointer) {
       #if DEBUG
         // A pattern that makes a use after the release visible.

@@ -23,7 +23,6 @@ extension StoreView {
     return try storage._withUnsafeGuaranteedRef { try giveRow(to: object, of: $0) }
   }
 
-  @inline(__always)
   private func giveRow(to object: ManagedObject, of storage: EntityStorage) throws -> Bool {
     guard let rows = try knownRows(of: storage) else { return false }
     let isThere = try rows.giveRow(to: object, storage.shape)
@@ -35,7 +34,6 @@ extension StoreView {
   /// Calls no hook, and nothing that may release the view.
   ///
   /// - Returns: `false` where there is no row, or it has to be read in another way.
-  @inline(__always)
   func givePlainRow(to object: ManagedObject) throws -> Bool {
     guard isPlain, !entities.isRetired, let storage = object.ofArena({ $0.storageReference }) else {
       return false

@@ -20,12 +20,10 @@ final class SaveOperation {
     var storage: EntityStorage { uncountedStorage.takeUnretainedValue() }
 
     /// Whether the entity is that of another item.
-    @inline(__always)
     func hasStorage(of other: Insertion) -> Bool {
       uncountedStorage.toOpaque() == other.uncountedStorage.toOpaque()
     }
 
-    @inline(__always)
     func ofObject<Result>(_ body: (ManagedObject) throws -> Result) rethrows -> Result {
       try uncounted._withUnsafeGuaranteedRef(body)
     }
@@ -55,7 +53,6 @@ final class SaveOperation {
 
     var object: ManagedObject { uncounted.takeUnretainedValue() }
 
-    @inline(__always)
     func ofObject<Result>(_ body: (ManagedObject) throws -> Result) rethrows -> Result {
       try uncounted._withUnsafeGuaranteedRef(body)
     }

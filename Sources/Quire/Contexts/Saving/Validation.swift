@@ -28,7 +28,6 @@ struct Validation {
   /// of one.
   ///
   /// - Throws: errors that are not about the object, such as of a store that cannot be read.
-  @inline(__always)
   mutating func collect(
     _ object: ManagedObject, _ slot: Int? = nil, _ body: () throws -> Void
   ) throws {

@@ -56,7 +56,7 @@ final class DeclarationRecorder: @unchecked Sendable {
   /// process, which ``SlotCache/mark`` then tells of this object.
   @inlinable
   static var isRecording: Bool {
-    @inline(__always) get { count.load(ordering: .relaxed) != 0 }
+    get { count.load(ordering: .relaxed) != 0 }
   }
 
   /// Whether an object of this thread is being made to be looked at: its properties have no slots.
