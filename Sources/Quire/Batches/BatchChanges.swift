@@ -20,6 +20,9 @@ struct BatchChanges {
 
   /// The objects of the request that have changed.
   private var changedRuns: [ChangedRun] = []
+  /// The objects of an update that had the new values already; empty if their IDs are not needed.
+  private var unchangedRuns: [(first: Reference, count: Int)] = []
+  private let keepsUnchanged: Bool
   private var slotSets: [[Int]] = []
   private var placesOfSets: [[Int]: UInt32] = [:]
   /// The slots that were recorded last, and their index.
@@ -34,19 +37,32 @@ struct BatchChanges {
 
   /// Existing objects that were given the values of new ones.
   private var merged: Set<Reference> = []
-  /// The number of objects inserted, changed or deleted, without those at other ends.
+  /// The number of objects inserted, found for a change, or deleted, without those at other ends.
   private(set) var count = 0
+
+  /// - Parameter keepsUnchanged: whether the IDs of all objects that an update finds are needed.
+  init(keepsUnchanged: Bool) { self.keepsUnchanged = keepsUnchanged }
 
   // MARK: Recording
 
   mutating func recordInsertion(at reference: Reference) {
     count += 1
-    if let last = insertedRuns.last,
-      last.first.rawValue + UInt64(last.count) == reference.rawValue
-    {
-      insertedRuns[insertedRuns.count - 1].count += 1
+    BatchChanges.extend(&insertedRuns, from: reference, count: 1)
+  }
+
+  /// Records objects with adjacent references that an update leaves as they are.
+  mutating func recordUnchanged(from first: Reference, count newCount: Int) {
+    count += newCount
+    if keepsUnchanged { BatchChanges.extend(&unchangedRuns, from: first, count: newCount) }
+  }
+
+  private static func extend(
+    _ runs: inout [(first: Reference, count: Int)], from first: Reference, count: Int
+  ) {
+    if let last = runs.last, last.first.rawValue + UInt64(last.count) == first.rawValue {
+      runs[runs.count - 1].count += count
     } else {
-      insertedRuns.append((reference, 1))
+      runs.append((first, count))
     }
   }
 
@@ -125,19 +141,26 @@ struct BatchChanges {
 
   // MARK: Reading
 
-  /// The objects of the request, without those at other ends of relationships.
+  /// The objects of the request, without those at other ends of relationships. Those of an update
+  /// include the unchanged ones.
   var primary: [Reference] {
     var primary = Array(inserted)
-    primary += changedRuns.flatMap(\.references).sorted()
+    primary += (changedRuns.flatMap(\.references) + references(in: unchangedRuns)).sorted()
     primary += merged.sorted()
     return primary.isEmpty ? deleted : primary
   }
 
   var inserted: some Sequence<Reference> {
     let dropped = droppedInsertions
-    return insertedRuns.lazy.flatMap { run in
+    return references(in: insertedRuns).lazy.filter { dropped.isEmpty || !dropped.contains($0) }
+  }
+
+  private func references(
+    in runs: [(first: Reference, count: Int)]
+  ) -> some Sequence<Reference> {
+    runs.lazy.flatMap { run in
       (0..<run.count).lazy.map { Reference(rawValue: run.first.rawValue + UInt64($0)) }
-    }.filter { dropped.isEmpty || !dropped.contains($0) }
+    }
   }
 
   /// In the order of their references.

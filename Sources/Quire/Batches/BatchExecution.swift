@@ -160,7 +160,9 @@ final class BatchExecution {
     defer { transactions.values.forEach { $0.abort() } }
     do {
       let writes = try sessions.compactMap { session in
-        try transactions[ObjectIdentifier(session)].map { try BatchWrite(session, $0) }
+        try transactions[ObjectIdentifier(session)].map {
+          try BatchWrite(session, $0, keepsUnchanged: resultType == .objectIDs)
+        }
       }
       try write(writes, body)
       try commit(writes)

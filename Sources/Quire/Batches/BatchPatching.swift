@@ -48,8 +48,8 @@ final class BatchPatching {
   @exclusivity(unchecked) private var left: [Reference] = []
   /// The number of rows in the last portion.
   @exclusivity(unchecked) private var visitedCount = 0
-  /// Changed rows that are not recorded yet: adjacent keys, and the fields that have changed in all
-  /// of them.
+  /// Rows that are not recorded yet: adjacent keys, and the fields that have changed in all of
+  /// them; no fields for rows that stay as they are.
   @exclusivity(unchecked) private var run: (first: Int64, count: Int, fields: UInt64) = (0, 0, 0)
 
   /// The number of rows that are changed together: few, so that a leaf is not held for long, and a
@@ -153,7 +153,6 @@ final class BatchPatching {
       left.append(Reference(entity: number, key: key))
       return .none
     }
-    if changed == 0 { return .none }
     changedFields = changed
     if run.fields == changed, run.first &+ Int64(run.count) == key {
       run.count += 1
@@ -161,7 +160,7 @@ final class BatchPatching {
       recordRun()
       run = (key, 1, changed)
     }
-    return .bytes
+    return changed == 0 ? .none : .bytes
   }
 
   /// Computes the new values of the fields.
@@ -201,11 +200,12 @@ final class BatchPatching {
 
   private func recordRun() {
     if run.count == 0 { return }
+    defer { run = (0, 0, 0) }
+    let first = Reference(entity: number, key: run.first)
+    if run.fields == 0 { return write.changes.recordUnchanged(from: first, count: run.count) }
     let slots = SlotSet(
       fields.indices.filter { run.fields & 1 << UInt64($0) != 0 }.map { fields[$0].slot })
-    write.changes.recordChanges(
-      of: slots, from: Reference(entity: number, key: run.first), count: run.count)
-    run = (0, 0, 0)
+    write.changes.recordChanges(of: slots, from: first, count: run.count)
   }
 
   private func change(_ bytes: UnsafeMutableRawBufferPointer) {

@@ -4,9 +4,9 @@ import QuireModel
 public enum BatchResultType: Int, Sendable, CaseIterable {
   /// `true`: the request has succeeded, as otherwise an error is thrown.
   case statusOnly = 0
-  /// The IDs of the objects that were inserted, changed or deleted.
+  /// The IDs of the objects that were inserted, found for a change, or deleted.
   case objectIDs = 1
-  /// The number of objects that were inserted, changed or deleted.
+  /// The number of objects that were inserted, found for a change, or deleted.
   case count = 2
 }
 
@@ -21,8 +21,9 @@ public typealias BatchProgress = (_ doneCount: Int) -> Bool
 public struct BatchResult: Sendable {
   /// What ``result`` is, as the request asked for it.
   public let resultType: BatchResultType
-  /// The number of objects that were inserted, changed or deleted. Objects at the other ends of
-  /// their relationships do not count.
+  /// The number of objects that were inserted or deleted; in an update, of all that its predicate
+  /// is true of, also if they had the values already. Objects at the other ends of their
+  /// relationships do not count.
   public let count: Int
   /// The IDs of these objects, if ``BatchResultType/objectIDs`` were asked for; otherwise empty.
   /// New objects come first, in the order of the request; the others are sorted by their keys.

@@ -86,8 +86,14 @@ extension ManagedObjectContext {
   /// Changes objects in their stores, in one transaction of each store: all of them or none, also
   /// after a crash.
   ///
-  /// This context takes no part in the change, see ``execute(_:)-(BatchDeleteRequest)``. Objects
-  /// that have the values already stay as they are, and do not count. Breaking a uniqueness
+  /// This context takes no part in the change, see ``execute(_:)-(BatchDeleteRequest)``.
+  ///
+  /// ``BatchResult/count`` and ``BatchResult/objectIDs`` tell of all objects that the request
+  /// finds, as `changes()` of SQLite does. Those that have the values already are not written:
+  /// they keep their version, and stand neither in the history nor in
+  /// ``BatchResult/objectIDNotification()``.
+  ///
+  /// Breaking a uniqueness
   /// constraint is an error, whatever the ``mergePolicy``, as a request does not say which of two
   /// objects takes precedence.
   ///

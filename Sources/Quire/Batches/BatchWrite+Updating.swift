@@ -154,7 +154,8 @@ final class BatchUpdating {
         ? try write.newVersion(at: reference) : BatchWrite.version(after: reader.version)
       return try patch(reader, version)
     }
-    guard let isPatched, !changedSlots.isEmpty else { return }
+    guard let isPatched else { return }
+    if changedSlots.isEmpty { return recordUnchanged(reference) }
     try recordOwners(of: reference)
     try writeRow(at: reference, isPatched: isPatched)
     try finish(reference)
@@ -255,6 +256,12 @@ final class BatchUpdating {
     try derived.recordOwners(of: reference, changing: changedSlots)
   }
 
+  /// Counts an object that has the new values already. An object that is given the values of a new
+  /// one is counted by its insertion.
+  private func recordUnchanged(_ reference: Reference) {
+    if !isRepeated { write.changes.recordUnchanged(from: reference, count: 1) }
+  }
+
   private func finish(_ reference: Reference) throws {
     if isRepeated {
       for slot in changedSlots { write.changes.recordOther(slot, at: reference) }
@@ -282,7 +289,10 @@ final class BatchUpdating {
       try readValues(at: reference)
       var slots = changedSlots
       for link in links { slots.insert(link.slot) }
-      if slots.isEmpty { continue }
+      if slots.isEmpty {
+        recordUnchanged(reference)
+        continue
+      }
       moving.append(Moving(reference: reference, slots: slots, values: values, links: links))
     }
     for object in moving {

@@ -12,7 +12,7 @@ final class BatchWrite {
   /// `nil` if the model has no derived attributes.
   let derived: DerivedValues?
   var history: HistoryRecording?
-  var changes = BatchChanges()
+  var changes: BatchChanges
   var validation = Validation()
   private let transaction: WriteTransaction
   /// By the index of the entity in its model; filled on demand.
@@ -20,7 +20,11 @@ final class BatchWrite {
   private var historyNumber: Int64?
   private var commitNumber: CommitNumber?
 
-  init(_ session: StoreSession, _ transaction: WriteTransaction) throws {
+  /// - Parameter keepsUnchanged: whether the IDs of all objects that an update finds are needed.
+  init(
+    _ session: StoreSession, _ transaction: WriteTransaction, keepsUnchanged: Bool
+  ) throws {
+    changes = BatchChanges(keepsUnchanged: keepsUnchanged)
     self.session = session
     self.transaction = transaction
     store = session.store

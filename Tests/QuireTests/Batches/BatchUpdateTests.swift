@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own)
-  func `a request sets values and expressions, and says how many objects became others`(
+  func `a request sets values and expressions, and says how many objects it found`(
     _ home: GotchaHome
   ) throws {
     try BatchScene.with(home) { context in
@@ -51,11 +51,62 @@ import Testing
       request = BatchUpdateRequest(entityName: "Plain")
       request.propertiesToUpdate = ["title": "title 0"]
       request.resultType = .updatedObjectsCountResultType
-      #expect(try context.execute(request).result as? Int == 4)
-      #expect(try context.execute(request).result as? Int == 0)
+      #expect(try context.execute(request).result as? Int == 10)
+      #expect(try context.execute(request).result as? Int == 10)
       request.propertiesToUpdate = ["title": nil]
       #expect(try context.execute(request).count == 10)
       #expect(try context.values(of: "title", "Plain", "title == nil").count == 10)
+    }
+  }
+
+  // They did not count, so that "none was found" and "none was changed" looked the same.
+  @Test(arguments: GotchaHome.own)
+  func `objects that have the values already count, and stay as they are`(
+    _ home: GotchaHome
+  ) throws {
+    try BatchScene.with(home) { context in
+      let owners = [try context.insert("Thing"), try context.insert("Thing")]
+      for number in 0..<5 {
+        let values = ["number": number, "small": number / 2, "limited": 7]
+        let part = try context.insert("Part", values)
+        try part.setValue(owners[number % 2], forKey: "owner")
+        try context.insert("Plain", ["number": number % 2, "title": "title \(number % 2)"])
+      }
+      try context.save()
+      // Rows that are patched, rows that are written anew, rows with an indexed value, and links.
+      let cases: [(entity: String, properties: [String: Any?], changed: Set<Int>)] = [
+        ("Part", ["small": 1], [1, 2, 5]),
+        ("Part", ["limited": 7], []),
+        ("Plain", ["title": "title 1"], [1, 3, 5]),
+        ("Plain", ["number": 0], [2, 4]),
+        ("Part", ["owner": owners[0].objectID], [2, 4]),
+        ("Part", ["small": 1, "owner": owners[1].objectID], [1, 2, 3, 4, 5]),
+      ]
+      for (index, (entity, properties, changed)) in cases.enumerated() {
+        // A predicate has the rows changed by their keys, none may have them changed in one pass.
+        let all = index % 2 == 0 ? nil : Key("number") >= 0
+        for changed in [changed, []] {
+          var request = BatchUpdateRequest(
+            entityName: entity, predicate: all, propertiesToUpdate: properties)
+          let (before, token) = (try BatchScene.lines(context), context.historyToken)
+          request.resultType = .objectIDs
+          let result = try context.execute(request)
+          #expect(result.objectIDs.map(\.description) == (1...5).map { "\(entity)/p\($0)" })
+          #expect(result.count == 5, "\(entity) \(properties)")
+          let updated = result.objectIDNotification().updatedObjectIDs
+          #expect(
+            Set(updated.map(\.description).filter { $0.hasPrefix(entity) })
+              == Set(changed.map { "\(entity)/p\($0)" }))
+          #expect((try BatchScene.lines(context) == before) == changed.isEmpty)
+          #expect((context.historyToken == token) == changed.isEmpty)
+        }
+        var request = BatchUpdateRequest(
+          entityName: entity, predicate: all, propertiesToUpdate: properties)
+        request.resultType = .count
+        #expect(try context.execute(request).result as? Int == 5)
+        request.predicate = Key("number") == 1_000
+        #expect(try context.execute(request).result as? Int == 0)
+      }
     }
   }
 
@@ -273,11 +324,12 @@ import Testing
       request.resultType = .objectIDs
       request.propertiesToUpdate = ["weight": try FetchExpression(format: "weight * 2 + 1")]
       let result = try context.execute(request)
-      let expected = (0..<4_000).filter { $0 % 7 != 0 }
-      #expect(result.count == expected.count && Set(result.objectIDs).count == expected.count)
+      #expect(result.count == 4_000 && Set(result.objectIDs).count == 4_000)
       #expect(told.last == 4_000)
-      let notice = result.objectIDNotification()
-      #expect(notice.updatedObjectIDs == Set(result.objectIDs))
+      // What has no weight gets none.
+      let updated = result.objectIDNotification().updatedObjectIDs
+      #expect(updated.count == (0..<4_000).filter { $0 % 7 != 0 }.count)
+      #expect(updated.isSubset(of: result.objectIDs))
       let fresh = SmallGallery.sibling(of: context)
       for object in try fresh.fetch(BatchScene.request("Animal")) {
         let number = try #require(try object.value(forKey: "number") as? Int)

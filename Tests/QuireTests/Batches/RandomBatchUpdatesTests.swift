@@ -40,7 +40,8 @@ import Testing
                 request.propertiesToUpdate = try properties.mapValues {
                   try ($0 as? Named)?.id(in: context) ?? $0
                 }
-                try context.execute(request)
+                let count = try context.count(for: BatchScene.request(entity, predicate))
+                #expect(try context.execute(request).count == count)
               },
               objects: { context in
                 try update(
