@@ -109,11 +109,14 @@ struct BatchChanges {
     if !isInserted(reference), merged.insert(reference).inserted { count += 1 }
   }
 
-  /// - Parameter isCounted: whether the request asked for the deletion of these objects.
+  /// - Parameters:
+  ///   - references: in order.
+  ///   - isCounted: whether the request asked for the deletion of these objects.
   mutating func recordDeletions(_ references: [Reference], isCounted: Bool = true) {
     if isCounted { count += references.count }
     if insertedRuns.isEmpty {
-      deletions += references
+      // Millions of references are not copied.
+      if deletions.isEmpty { deletions = references } else { deletions += references }
       return
     }
     for reference in references {
@@ -164,7 +167,11 @@ struct BatchChanges {
   }
 
   /// In the order of their references.
-  var deleted: [Reference] { deletions.sorted() }
+  var deleted: [Reference] {
+    // They mostly are in order, and are not copied then.
+    let isInOrder = zip(deletions, deletions.dropFirst()).allSatisfy { $0 <= $1 }
+    return isInOrder ? deletions : deletions.sorted()
+  }
 
   /// All changed objects, each once, in the order of their references.
   var updated: [SavedChanges.Update] {

@@ -74,7 +74,8 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` (134091) for an incremental
   ///   store; `CancellationError`. Nothing is deleted then.
   /// - Complexity: that of the fetch, and O(*d* log *n*) in the deleted objects and their links.
-  ///   Eight bytes of memory for each object, and more for entities with relationships.
+  ///   Eight bytes of memory for each object, more if the store keeps a history, and 140 more if
+  ///   ``BatchResultType/objectIDs`` are asked for.
   @discardableResult
   public final func execute(_ request: BatchDeleteRequest) throws -> BatchDeleteResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)

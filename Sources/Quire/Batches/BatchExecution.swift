@@ -133,17 +133,19 @@ final class BatchExecution {
   ) throws -> [(BatchWrite, [Reference])] {
     var request = request
     request.affectedStores = writes.map(\.store)
-    let found = try FetchExecution(request, in: context) { session in
+    var found = try FetchExecution(request, in: context) { session in
       writes.first { $0.session === session }?.state
     }.places()
-    guard writes.count > 1 else {
-      return writes.map { ($0, found.references.sorted()) }
+    var references = [[Reference]](repeating: [], count: writes.count)
+    if writes.count == 1 {
+      references[0] = found.takeReferences()
+    } else {
+      for (index, reference) in found.references.enumerated() {
+        references[found.store(at: index)].append(reference)
+      }
     }
-    var references = Array(repeating: [Reference](), count: writes.count)
-    for (index, reference) in found.references.enumerated() {
-      references[found.store(at: index)].append(reference)
-    }
-    return zip(writes, references).map { ($0, $1.sorted()) }
+    for index in references.indices { references[index].sort() }
+    return Array(zip(writes, references))
   }
 
   // MARK: Writing
@@ -223,10 +225,12 @@ final class BatchExecution {
     }
     var ids: [ManagedObjectID] = []
     for write in writes {
-      ids += write.changes.primary.compactMap(write.session.permanentID)
+      ids.reserveCapacity(ids.count + write.changes.count)
+      ids += write.changes.primary.lazy.compactMap(write.session.permanentID)
       guard let changes = write.savedChanges() else { continue }
-      notice.insertedObjectIDs.formUnion(changes.insertedIDs)
-      notice.deletedObjectIDs.formUnion(changes.deletedIDs)
+      // The union with an empty set copies none.
+      notice.insertedObjectIDs = changes.insertedIDs.union(notice.insertedObjectIDs)
+      notice.deletedObjectIDs = changes.deletedIDs.union(notice.deletedObjectIDs)
       for (id, names) in changes.updatedProperties {
         notice.updatedObjectIDs.insert(id)
         notice.changedProperties[id] = Set(names)

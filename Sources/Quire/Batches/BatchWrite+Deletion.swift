@@ -80,7 +80,11 @@ private struct BatchDeletion {
   /// In the order of their references.
   private(set) var deleted: [Reference] = []
   /// Those of entities with relationships.
-  private(set) var related: [Reference] = []
+  var related: some Sequence<Reference> {
+    deleted.lazy.filter { [write] in
+      write.entities.storage(of: $0)?.binding.storedRelationshipSlots.isEmpty == false
+    }
+  }
   /// Remaining objects, with the slots that refer to deleted ones.
   private(set) var others: [Reference: SlotSet] = [:]
 
@@ -103,9 +107,6 @@ private struct BatchDeletion {
         }
       }
       deleted = known.sorted()
-    }
-    related = deleted.filter {
-      write.entities.storage(of: $0)?.binding.storedRelationshipSlots.isEmpty == false
     }
   }
 

@@ -12,6 +12,12 @@ struct FetchedReferences {
   /// The place of an object's store among those that were searched.
   func store(at index: Int) -> Int { stores.isEmpty ? 0 : Int(stores[index]) }
 
+  /// Removes all references. Those that are returned can be changed without being copied.
+  mutating func takeReferences() -> [Reference] {
+    defer { self = FetchedReferences() }
+    return references
+  }
+
   mutating func append(_ reference: Reference, store: Int) {
     if store > 0, stores.isEmpty {
       stores = Array(repeating: 0, count: references.count)

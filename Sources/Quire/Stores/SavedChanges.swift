@@ -20,8 +20,8 @@ package struct SavedChanges: Sendable {
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
   package var commitNumber: CommitNumber { commit }
-  package var insertedIDs: [ManagedObjectID] { inserted.compactMap(objectID) }
-  package var deletedIDs: [ManagedObjectID] { deleted.compactMap(objectID) }
+  package var insertedIDs: Set<ManagedObjectID> { objectIDs(of: inserted) }
+  package var deletedIDs: Set<ManagedObjectID> { objectIDs(of: deleted) }
   /// The names of the changed properties of each updated object.
   package var updatedProperties: [(id: ManagedObjectID, names: [String])] {
     updated.compactMap { update in
@@ -30,6 +30,14 @@ package struct SavedChanges: Sendable {
       else { return nil }
       return (id, update.slots.map { storage.binding.properties[$0].name })
     }
+  }
+
+  private func objectIDs(of references: [Reference]) -> Set<ManagedObjectID> {
+    var ids = Set<ManagedObjectID>(minimumCapacity: references.count)
+    for reference in references {
+      if let id = objectID(reference) { ids.insert(id) }
+    }
+    return ids
   }
 
   private func objectID(_ reference: Reference) -> ManagedObjectID? {

@@ -52,9 +52,9 @@ public struct StoreRemoteChange: Sendable {
     }
     transactionAuthor = notice.author
     contextName = notice.contextName
-    insertedObjectIDs = Set(notice.changes.insertedIDs)
+    insertedObjectIDs = notice.changes.insertedIDs
     updatedObjectIDs = Set(notice.changes.updatedProperties.map(\.id))
-    deletedObjectIDs = Set(notice.changes.deletedIDs)
+    deletedObjectIDs = notice.changes.deletedIDs
   }
 }
 
