@@ -41,6 +41,13 @@ func evaluate(
     #expect(never == .or([.or([]), first]))
   }
 
+  @Test func `a negation of a negation is what was negated, so that a chain stays flat`() {
+    let plain = Key("age") == 1
+    #expect(!(!plain) == plain)
+    #expect((0..<100_001).reduce(plain) { negated, _ in !negated } == .not(plain))
+    #expect(!(Key("ages").none == 1) == (Key("ages").any == 1))
+  }
+
   @Test func `an absent value is a value`() throws {
     #expect(try evaluate(Key("x") == nil))
     #expect(try evaluate(Key("x") != "a"))
@@ -64,6 +71,8 @@ func evaluate(
       ] {
         #expect(try !evaluate(predicate, values), "\(predicate) \(values)")
         #expect(try evaluate(!predicate, values), "\(predicate) \(values)")
+        // Two-valued logic: twice negated is not negated, whatever is absent.
+        #expect(try !evaluate(.not(.not(predicate)), values), "\(predicate) \(values)")
       }
       #expect(try evaluate(Key("x") != 5, values))
     }
@@ -261,10 +270,10 @@ func evaluate(
 
   @Test func `a predicate that is nested too deep is an error`() {
     var predicate = FetchPredicate.constant(true)
-    for _ in 0..<PredicateEvaluator.maximumDepth { predicate = !predicate }
+    for _ in 0..<PredicateEvaluator.maximumDepth { predicate = .not(predicate) }
     #expect(throws: Never.self) { try PredicateEvaluator(predicate) }
     #expect(throws: FetchPredicateError(.depth(maximum: PredicateEvaluator.maximumDepth))) {
-      try PredicateEvaluator(!predicate)
+      try PredicateEvaluator(.not(predicate))
     }
   }
 

@@ -43,7 +43,7 @@ import Testing
       ("a = 1 OR b = 1 AND c = 1", a || .and([b, c])), ("a = 1 AND b = 1 OR c = 1", (a && b) || c),
       ("(a = 1 OR b = 1) AND c = 1", (a || b) && c), ("NOT a = 1 AND b = 1", !a && b),
       ("!(a = 1 && b = 1)", !(a && b)), ("a = 1 && b = 1 && c = 1", .and([a, b, c])),
-      ("a = 1 || (b = 1 || c = 1)", .or([a, .or([b, c])])), ("NOT NOT a = 1", !(!a)),
+      ("a = 1 || (b = 1 || c = 1)", .or([a, .or([b, c])])), ("NOT NOT a = 1", .not(.not(a))),
       ("TRUEPREDICATE or FALSEPREDICATE", .or([.constant(true), .constant(false)])),
     ] {
       #expect(try FetchPredicate(format: format) == predicate, "\(format)")

@@ -133,7 +133,10 @@ extension FetchPredicate {
   }
 
   /// It is not true.
-  public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate { .not(predicate) }
+  public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate {
+    // `NOT` is the exact complement, also of comparisons with nil, so that two cancel out.
+    if case .not(let part) = predicate { part } else { .not(predicate) }
+  }
 }
 
 extension FetchPredicate {
