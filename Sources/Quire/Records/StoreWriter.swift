@@ -250,8 +250,6 @@ final class StoreWriter {
   /// Ensures that a key is never assigned to another object.
   func recordKey(_ key: Int64, in space: UInt16) throws { try keys.record(key, in: space) }
 
-  func lastKey(in space: UInt16) throws -> Int64 { try keys.last(in: space) }
-
   /// Writes the changed key counters, and the collected keys of indexes. It must be called before
   /// the transaction commits.
   func writeKeys() throws {

@@ -14,8 +14,6 @@ struct ChunkedList<Element>: RandomAccessCollection {
   private var starts: [Int] = []
   private(set) var count = 0
 
-  init() {}
-
   init(_ elements: [Element]) {
     count = elements.count
     starts = Array(stride(from: 0, to: count, by: Self.usualCount))

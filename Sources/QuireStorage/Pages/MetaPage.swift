@@ -85,14 +85,7 @@ struct MetaPage: Equatable {
     else { return nil }
   }
 
-  /// The meta page that counts.
-  static func newest(
-    in file: UnsafeRawBufferPointer, _ checksum: Checksum, pageSize: Int
-  ) -> MetaPage? {
-    both(in: file, checksum, pageSize: pageSize)?.newest
-  }
-
-  /// The one that counts, and the other if it is whole, too; `nil` when none is.
+  /// The meta page that counts, and the other if it is whole, too; `nil` when none is.
   static func both(
     in file: UnsafeRawBufferPointer, _ checksum: Checksum, pageSize: Int
   ) -> (newest: MetaPage, other: MetaPage?)? {

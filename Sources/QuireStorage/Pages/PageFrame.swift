@@ -94,8 +94,6 @@ struct PageWord: Equatable {
   }
   @inline(__always) var page: Page { Page(base) }
   @inline(__always) fileprivate var owner: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
-  /// The page's frame, retained.
-  @inline(__always) var frame: PageFrame { owner.takeUnretainedValue() }
   /// The log span in which the page was logged whole; see ``PageFrame``.
   @inline(__always) var imageSpan: UInt64 {
     get { (base - PageFrame.imageSpanDistance).load(as: UInt64.self) }

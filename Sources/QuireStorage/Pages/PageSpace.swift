@@ -121,8 +121,6 @@ final class PageSpace: @unchecked Sendable {
     parent = newest
   }
 
-  var isPublished: Bool { record != nil }
-
   /// Ends all changes. A checkpoint may put the content of any page into the overlay from now on,
   /// for which there is room.
   ///

@@ -1,4 +1,5 @@
 extension IndexLayout {
+  /// Why the offsets and lengths of a node from disk cannot be trusted; `nil` when they can.
   static func defect(of node: Page, geometry: PageGeometry) -> String? {
     let count = node.count
     let prefix = prefixByteCount(of: node)

@@ -52,8 +52,6 @@ protocol NodeLayout {
   /// The approximate number of bytes of a new entry in a node: it may change those of other
   /// entries.
   static func byteCount(of key: Key, _ payload: UnsafeRawBufferPointer, in node: Page) -> Int
-  /// Why the offsets and lengths of a node from disk cannot be trusted, or `nil` when they can.
-  static func defect(of node: Page, geometry: PageGeometry) -> String?
 
   // MARK: Changing
 

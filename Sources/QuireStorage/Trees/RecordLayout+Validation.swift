@@ -1,5 +1,6 @@
 // The checks of a record tree's node before its numbers are trusted.
 extension RecordLayout {
+  /// Why the offsets and lengths of a node from disk cannot be trusted; `nil` when they can.
   static func defect(of node: Page, geometry: PageGeometry) -> String? {
     let count = node.count
     let level = node.level

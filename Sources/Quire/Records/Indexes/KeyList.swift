@@ -50,15 +50,6 @@ package final class KeyList {
     end(key.count)
   }
 
-  /// - Parameter key: bytes outside of this list.
-  func append(_ key: UnsafeRawBufferPointer) {
-    reserve(key.count)
-    if let start = key.baseAddress {
-      (bytes + byteCount).copyMemory(from: start, byteCount: key.count)
-    }
-    end(key.count)
-  }
-
   /// Removes all keys, and keeps the memory.
   package func removeAll() {
     byteCount = 0
