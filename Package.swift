@@ -76,7 +76,8 @@ let package = Package(
       swiftSettings: [.defaultIsolation(MainActor.self)]),
     // Programs with Core Data's names, in the language mode that such programs have.
     .testTarget(
-      name: "QuireCoreDataTests", dependencies: ["QuireCoreData"], exclude: ["Ledger/Before"],
+      name: "QuireCoreDataTests", dependencies: ["QuireCoreData", "QuireSimulation"],
+      exclude: ["Ledger/Before"],
       resources: [.copy("Trips/Trips.xcdatamodeld")],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     // The guides of docs/guides: their code, compiled and run. The first of them is a program.

@@ -1,21 +1,19 @@
 import Foundation
 import QuireCoreData
+import QuireSimulation
 import Testing
 
 /// A program of some 660 lines in Core Data's style (`Ledger/Before`), with a model in code,
 /// migrations, validation, batch requests and history, does its work with Core Data's names
 /// (`Ledger/App`).
 @Suite(.serialized) @MainActor final class LedgerTests {
-  private let folder: URL
-  private var url: URL { folder.appendingPathComponent("ledger.store") }
+  private let folder: TemporaryFolder
+  private var url: URL { folder.url.appendingPathComponent("ledger.store") }
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("ledger-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     Entry.firstOpenDay = .distantPast
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   private func day(_ text: String) throws -> Date {
     try Date(text + "T12:00:00Z", strategy: .iso8601)

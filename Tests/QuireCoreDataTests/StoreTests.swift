@@ -1,24 +1,20 @@
 import Foundation
 import QuireCoreData
+import QuireSimulation
 import Testing
 
 @Suite final class StoreTests {
   /// A container as programs subclass it, to say where stores are.
   final class Container: NSPersistentContainer, @unchecked Sendable {
     override class func defaultDirectoryURL() -> URL {
-      FileManager.default.temporaryDirectory.appendingPathComponent("library-containers")
+      URL(fileURLWithPath: "/library-containers")
     }
   }
 
-  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-    "stores-\(UUID())")
-  private var url: URL { folder.appendingPathComponent("library.store") }
+  private let folder: TemporaryFolder
+  private var url: URL { folder.url.appendingPathComponent("library.store") }
 
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  init() throws { folder = try TemporaryFolder() }
 
   @Test func `a coordinator posts the stores that it adds and removes`() throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())

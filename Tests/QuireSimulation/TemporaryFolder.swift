@@ -15,8 +15,11 @@ import QuireStorage
 package final class TemporaryFolder {
   package let path: String
 
+  /// The folder that has all of them; what must outlast a test can be left here.
+  package static var parent: String { environmentValue("TMPDIR") ?? "/tmp" }
+
   package init() throws {
-    var template = [CChar](("\(environmentValue("TMPDIR") ?? "/tmp")/quire-XXXXXX").utf8CString)
+    var template = [CChar]("\(Self.parent)/quire-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { throw Failure.noFolder(errno) }
     path = String(cString: made)
   }

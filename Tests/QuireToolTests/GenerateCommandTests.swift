@@ -21,7 +21,7 @@ import Testing
       let url = Self.folder.appending(path: file.name)
       let text = try? String(contentsOf: url, encoding: .utf8)
       if text == file.text { continue }
-      let place = FileManager.default.temporaryDirectory.appending(path: "Generated")
+      let place = URL(filePath: TemporaryFolder.parent).appending(path: "Generated")
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
       try Data(file.text.utf8).write(to: place.appending(path: file.name))
       Issue.record("\(file.name) is generated otherwise: see \(place.path)")

@@ -221,6 +221,18 @@ import Testing
     }
   }
 
+  /// Such a folder goes with the test, also when that fails. A guide shows what its readers have,
+  /// and the fuzzer of imports is linked without it.
+  @Test func `tests make their temporary folders in one way`() throws {
+    let others = ["TestingGuideTests.swift", "ImportsFuzzer.swift", "FloorTests.swift"]
+    for file in try Self.tests.get() where !others.contains(where: file.path.hasSuffix) {
+      for (number, line) in file.lines.enumerated() {
+        let isOther = line.contains("temporaryDirectory") || line.contains("NSTemporaryDirectory")
+        #expect(!isOther, "\(file.path):\(number + 1) takes a folder that is no TemporaryFolder")
+      }
+    }
+  }
+
   /// The formatter judges code; it leaves comments alone.
   @Test func `no comment is wider than a hundred columns`() throws {
     for file in try Self.sources.get() + Self.tests.get() {
