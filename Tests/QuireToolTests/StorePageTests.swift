@@ -81,4 +81,24 @@ struct StorePageTests {
     #expect(texts.first?.contains("page 3: its checksum is wrong") == true)
     #expect(texts.last?.contains("There is nothing here") == true)
   }
+
+  @Test func `what is lost is told above the objects that are left, apart from what is left out`()
+    throws
+  {
+    let found = try #require(try result(of: .lossy) as? [String: Any])
+    let artworks = try #require(found["artworks"] as? [String])
+    #expect(artworks.count == 2)
+    #expect(
+      artworks.first?.hasPrefix(
+        "Not all objects of Artwork can be read. 5 objects of it are shown.\n"
+          + "18 objects of Artwork lost, among them p1, p2, p3") == true, "\(artworks)")
+    #expect(
+      artworks.last
+        == "This page has 5 of 27 objects: 4 are left out. quire show --limit N takes more.")
+    let images = try #require(found["images"] as? [String])
+    #expect(
+      images.first?.hasPrefix(
+        "The objects of Image can be read, but not all of their links and values.\n"
+          + "Image/p1.mainImageForArtwork led to Artwork/p11, which is lost") == true, "\(images)")
+  }
 }

@@ -22,23 +22,29 @@ struct SalvageText {
   }
 
   /// What is missing, in lines; none if nothing is.
-  var missing: [String] {
+  var missing: [String] { missing { _ in true } }
+
+  /// What is missing of one entity: objects, and links and values of those that are kept.
+  func missing(ofEntity name: String) -> [String] { missing { $0 == name } }
+
+  private func missing(_ isMeant: (_ entity: String) -> Bool) -> [String] {
     var lines: [String] = []
-    for entity in report.entities where entity.lostCount > 0 {
+    for entity in report.entities where entity.lostCount > 0 && isMeant(entity.name) {
       lines.append(
         "\(entity.lostCount.counting("object")) of \(entity.name) lost\(keys(of: entity))")
     }
     lines += shortened(
-      report.brokenLinks.map {
+      report.brokenLinks.filter { isMeant($0.entity) }.map {
         "\($0.entity)/p\($0.key).\($0.relationship) led to \($0.destination)/p\($0.destinationKey), "
           + "which is lost"
       }, "links to lost objects")
-    lines += report.lostLinks.map {
+    lines += report.lostLinks.filter { isMeant($0.entity) }.map {
       "\($0.count.counting("link")) of \($0.entity).\($0.relationship) lost"
     }
     lines += shortened(
-      report.lostValues.map { "the value of \($0.entity)/p\($0.key).\($0.attribute) is lost" },
-      "values")
+      report.lostValues.filter { isMeant($0.entity) }.map {
+        "the value of \($0.entity)/p\($0.key).\($0.attribute) is lost"
+      }, "values")
     return lines
   }
 

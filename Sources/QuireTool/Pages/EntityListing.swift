@@ -30,10 +30,21 @@ struct EntityListing {
     self.limit = limit
   }
 
-  /// What is listed, and why it is not more.
+  /// What is listed, and what is missing.
   struct Result {
     var objects: [JSONValue] = []
-    var failure: String?
+    /// What could not be read, in sentences.
+    var failures: [String] = []
+    /// The number of objects that are lost; `nil` if that is not known.
+    var lostCount: Int? = 0
+
+    init() {}
+
+    /// Of objects that cannot be listed at all.
+    init(failure: String) {
+      failures = [failure]
+      lostCount = nil
+    }
   }
 
   static func attributes(of entity: EntityDescription) -> [AttributeDescription] {
@@ -44,30 +55,24 @@ struct EntityListing {
     entity.relationships.filter { !$0.isTransient }
   }
 
-  /// Objects in the order of their keys. Where one of their rows cannot be read, those before it.
+  /// Objects in the order of their keys; none if one of their rows cannot be read.
   mutating func objects(
     of entity: EntityDescription, in context: ManagedObjectContext
   ) -> Result {
     var request = FetchRequest<ManagedObject>(entityName: entity.name)
     request.includesSubentities = false
-    var objects: [ManagedObject] = []
-    var failure: String?
-    // A number of objects that can be read, and one that cannot.
-    var count = min(limit, .max - 1)
-    var (good, bad) = (0, count + 1)
-    while bad - good > 1 {
-      request.fetchLimit = count
-      do {
-        objects = try context.fetch(request)
-        good = count
-      } catch {
-        if failure == nil { failure = StorePageContent.message(of: error, in: store) }
-        bad = count
+    request.fetchLimit = limit
+    var result = Result()
+    // No limit is 0, too.
+    guard limit > 0 else { return result }
+    do {
+      for object in try context.fetch(request) {
+        result.objects.append(.array(members(of: object, entity)))
       }
-      count = good + (bad - good) / 2
+    } catch {
+      return Result(failure: StorePageContent.message(of: error, in: store))
     }
-    return Result(
-      objects: objects.map { .array(members(of: $0, entity)) }, failure: failure)
+    return result
   }
 
   private mutating func members(of object: ManagedObject, _ entity: EntityDescription)

@@ -4,10 +4,13 @@ import QuireModel
 import QuireStorage
 
 /// The part of a store's page that is about objects. It is empty for a store of the engine alone;
-/// of a damaged store it has what can be read.
+/// of a damaged store it has every object that a salvage would keep, and says what is missing.
 struct ObjectsContent {
   private let store: URL
+  /// Of a store whose own content cannot be counted: that of its salvage.
   private(set) var summary: StoreSummary?
+  /// `nil` if there is none, or if it cannot be read.
+  private(set) var history: PersistentHistorySummary?
   private(set) var model: ManagedObjectModel?
   /// As the script takes them.
   private(set) var entities: [JSONValue] = []
@@ -15,37 +18,71 @@ struct ObjectsContent {
   private(set) var titles: [String: String] = [:]
   private(set) var problems: [String] = []
 
+  private typealias Listing = (model: ManagedObjectModel, results: [EntityListing.Result])
+
   init(of store: URL, _ anatomy: StoreAnatomy, limit: Int) {
     self.store = store
-    guard anatomy.trees.contains(where: { $0.name == "schema" }) else { return }
-    summary = attempt { try StoreSummary(of: store) }
+    let hasSchema = anatomy.trees.contains { $0.name == "schema" }
+    if hasSchema {
+      summary = attempt { try StoreSummary(of: store) }
+      history = summary?.history
+    }
+    let countsLost = summary != nil
+    var listing = anatomy.findings.isEmpty ? nil : salvaged(limit: limit)
+    if listing == nil, hasSchema { listing = opened(limit: limit) ?? unlisted }
     for tree in summary?.trees ?? [] { titles[tree.name] = tree.content.title }
-    let sizes = EntitySizes(summary?.trees ?? [], anatomy)
+    guard let (model, results) = listing else { return }
+    self.model = model
     let counts = Dictionary(
       (summary?.entities ?? []).map { ($0.name, $0.objectCount) }, uniquingKeysWith: +)
-    let listed =
-      attempt {
-        try Tool.reading(store) { context, model in
-          (model, Self.results(of: model, in: context, of: store, limit: limit))
-        }
-      } ?? unlisted
-    guard let (model, results) = listed else { return }
-    self.model = model
+    let sizes = EntitySizes(summary?.trees ?? [], anatomy)
     for (entity, result) in zip(model.entities, results) {
-      let problem = result.failure.map { "\(entity.name): \($0)" }
-      if let problem, !problems.contains(where: problem.hasSuffix) { problems.append(problem) }
-      let count = counts[entity.name] ?? (problem == nil ? result.objects.count : nil)
-      entities.append(Self.json(entity, result, count: count, sizes: sizes.json(of: entity.name)))
+      // What a salvage misses is listed already, with the links of all entities in short.
+      for failure in result.lostCount == nil ? result.failures : []
+      where !problems.contains(where: { $0.hasSuffix(failure) }) {
+        problems.append("\(entity.name): \(failure)")
+      }
+      let count = counts[entity.name].map { $0 + (countsLost ? 0 : result.lostCount ?? 0) }
+      entities.append(
+        Self.json(entity, result, count: count, sizes: sizes.json(of: entity.name)))
+    }
+  }
+
+  /// The objects of the store itself.
+  private mutating func opened(limit: Int) -> Listing? {
+    let store = store
+    return attempt {
+      try Tool.reading(store) { context, model in
+        (model, Self.results(of: model, in: context, of: store, limit: limit))
+      }
+    }
+  }
+
+  /// The objects that a salvage keeps, and what it misses; `nil` if nothing can be salvaged.
+  private mutating func salvaged(limit: Int) -> Listing? {
+    try? Tool.salvaging(store, InputError("")) { copy, report in
+      if summary == nil { summary = try StoreSummary(of: copy) }
+      let text = SalvageText(report)
+      problems += text.missing
+      return try Tool.reading(copy) { context, model in
+        var results = Self.results(of: model, in: context, of: copy, limit: limit)
+        for (index, entity) in model.entities.enumerated() {
+          results[index].failures += text.missing(ofEntity: entity.name)
+          let loss = report.entities.first { $0.name == entity.name }
+          results[index].lostCount = loss?.lostCount ?? 0
+        }
+        return (model, results)
+      }
     }
   }
 
   /// The entities of a store that cannot be opened, each with that failure. The model can be whole
   /// all the same.
-  private var unlisted: (ManagedObjectModel, [EntityListing.Result])? {
+  private var unlisted: Listing? {
     guard let model = try? PersistentStoreCoordinator.managedObjectModel(storedAt: store) else {
       return nil
     }
-    let failed = EntityListing.Result(failure: problems.last)
+    let failed = EntityListing.Result(failure: problems.last ?? "the store cannot be opened")
     return (model, model.entities.map { $0.isAbstract ? EntityListing.Result() : failed })
   }
 
@@ -81,7 +118,8 @@ struct ObjectsContent {
       "abstract": JSONValue(entity.isAbstract),
       "hash": .string(entity.versionHash.description),
       "count": count.map { JSONValue($0) } ?? .null,
-      "error": JSONValue(result.failure),
+      "lost": result.lostCount.map { JSONValue($0) } ?? .null,
+      "errors": JSONValue(result.failures),
       "sizes": sizes,
       "attributes": .array(
         EntityListing.attributes(of: entity).map {

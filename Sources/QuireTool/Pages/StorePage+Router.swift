@@ -59,7 +59,7 @@ extension StorePage {
 
     function entityItems(parent, depth) {
       return entities.filter(entity => entity.parent === parent).flatMap(entity => {
-        const classes = [entity.abstract ? "abstract" : "", entity.error ? "failed" : ""];
+        const classes = [entity.abstract ? "abstract" : "", entity.errors.length ? "failed" : ""];
         const entry = item(entityAddress(entity), entity.name, familyCount(entity),
           classes.join(" ").trim() || null);
         entry.style.paddingLeft = `${depth * 0.9}rem`;

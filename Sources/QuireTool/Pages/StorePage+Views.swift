@@ -85,7 +85,11 @@ extension StorePage {
         columns: objectColumns(entity, members.length > 1), state,
         onChange: (state, isTyping) => remember(entityAddress(entity), state, isTyping),
       });
-      const failed = members.filter(member => member.error);
+      const failed = members.filter(member => member.errors.length);
+      // Unknown, where objects cannot be listed for a reason that says nothing of their number.
+      const isLostKnown = members.every(member => member.lost !== null);
+      const leftOut = count === null || !isLostKnown ? 0
+        : count - members.reduce((sum, member) => sum + member.lost, 0) - rows.length;
       return [
         heading(entity.name, entity.abstract ? make("span", { class: "badge" }, "abstract") : null),
         make("p", { class: "lead" },
@@ -95,12 +99,15 @@ extension StorePage {
           entity.subentities.length ? ", with those of " : null,
           entity.subentities.map((other, place) =>
             [place ? ", " : "", link(entityAddress(other), other.name)])),
-        failed.map(member => notice(`Not all objects of ${member.name} can be read. ` +
-          `${counted(member.objects.length, "object")} of it ` +
-          `${member.objects.length === 1 ? "is" : "are"} shown.`, [member.error], true)),
-        rows.length < count && !failed.length
+        failed.map(member => notice(
+          member.lost === 0
+            ? `The objects of ${member.name} can be read, but not all of their links and values.`
+            : `Not all objects of ${member.name} can be read. ` +
+              `${counted(member.objects.length, "object")} of it ` +
+              `${member.objects.length === 1 ? "is" : "are"} shown.`, member.errors, true)),
+        leftOut > 0
           ? notice(`This page has ${grouped(rows.length)} of ${counted(count, "object")}: ` +
-            `${grouped(count - rows.length)} are left out. quire show --limit N takes more.`)
+            `${grouped(leftOut)} are left out. quire show --limit N takes more.`)
           : null,
         make("details", {}, make("summary", {}, "Properties"), propertyTable(entity)),
         table.element,

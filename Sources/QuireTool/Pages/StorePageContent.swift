@@ -15,10 +15,16 @@ struct StorePageContent {
 
   /// Reads a store.
   ///
-  /// - Parameter limit: the largest number of objects of each entity.
+  /// - Parameters:
+  ///   - limit: the largest number of objects of each entity.
+  ///   - progress: is called from time to time with the number of pages read, and of all.
   /// - Throws: an error if the file is no store, or is open elsewhere. Anything else is a problem.
-  init(of store: URL, limit: Int) throws {
-    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+  init(
+    of store: URL, limit: Int, progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws {
+    let anatomy = try Tool.working(on: store) {
+      try StoreAnatomy(of: store.path, progress: progress)
+    }
     let objects = ObjectsContent(of: store, anatomy, limit: limit)
     name = store.lastPathComponent
     model = objects.model
@@ -39,7 +45,7 @@ struct StorePageContent {
       "pages": cells,
       "migrations":
         .array(objects.summary?.migrationHistory.map { JSONValue($0) } ?? []),
-      "history": objects.summary?.history.map { Self.json($0) } ?? .null,
+      "history": objects.history.map { Self.json($0) } ?? .null,
       "model": objects.model.map { model in
         [
           "version": JSONValue(objects.summary?.versionName),

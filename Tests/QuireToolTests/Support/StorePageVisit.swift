@@ -3,7 +3,7 @@ import QuireTool
 
 /// What is done with a page of `quire show` in a browser, and what its script then finds.
 enum StorePageVisit: CaseIterable {
-  case links, table, longTable, map, hostile, damaged
+  case links, table, longTable, map, hostile, damaged, lossy
 
   /// All of them, by their order.
   static func results() throws -> [Data] {
@@ -25,16 +25,31 @@ enum StorePageVisit: CaseIterable {
     case .links, .table, .map: Fixtures.store("Gallery 2.7")
     case .longTable: try Shop(in: folder).path
     case .hostile: try ShowCommandTests.hostileStore(in: folder)
+    case .lossy: try Self.lossyStore(in: folder)
     case .damaged: Fixtures.folder.appending(path: "Damaged/damaged-map.quire").path
     }
   }
 
-  private var options: [String] { self == .longTable ? ["--limit", "55"] : [] }
+  /// A store whose first leaf of rows of Artwork is damaged.
+  static func lossyStore(in folder: TemporaryFolder) throws -> String {
+    let store = try folder.fixture("Gallery 2.7")
+    try folder.damage(store) { $0[12 * 4096 + 300] ^= 1 }
+    return store
+  }
+
+  private var options: [String] {
+    switch self {
+    case .longTable: ["--limit", "55"]
+    case .lossy: ["--limit", "5"]
+    default: []
+    }
+  }
 
   private var fragment: String {
     switch self {
     case .longTable: "#/entity/Work"
     case .map: "#/pages"
+    case .lossy: "#/entity/Artwork"
     default: ""
     }
   }
@@ -144,6 +159,15 @@ enum StorePageVisit: CaseIterable {
       const links = [...document.querySelectorAll("a")].map(link => link.getAttribute("href"));
       return { shown, heading, elements, title: document.title,
         wrong: links.filter(address => !address.startsWith("#")) };
+      """#
+    case .lossy:
+      #"""
+      const notices = () => [...document.querySelectorAll(".notice")].map(one => one.innerText);
+      const found = { artworks: notices(), rows: document.querySelectorAll("tbody tr").length };
+      location.hash = "#/entity/Image";
+      await settled();
+      found.images = notices();
+      return found;
       """#
     case .damaged:
       #"""
