@@ -40,12 +40,12 @@ extension Tool {
     _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Void
   ) throws -> ExitCode {
     do {
-      if readsAll { try verify(store) }
+      if readsAll { try verify(store, console) }
       try opening(store, body)
       return .good
     } catch  where isDamage(error) && console.output.isUntouched {
       return try working(on: store) {
-        try salvaging(store, error) { copy, report in
+        try salvaging(store, error, console) { copy, report in
           console.complain("\(store.path): \(diagnosis(of: error))")
           try opening(copy, body)
           console.output.flush()
@@ -59,12 +59,15 @@ extension Tool {
     }
   }
 
-  private static func verify(_ store: URL) throws {
+  private static func verify(_ store: URL, _ console: Console) throws {
     var options = PageStoreOptions()
     options.isReadOnly = true
     let pages = try PageStore.open(store.path, options: options)
     defer { try? pages.close() }
-    if let finding = try pages.check().findings.first {
+    let report = try console.waiting("looking at pages") { task in
+      try pages.check { task.record($0, of: $1) }
+    }
+    if let finding = report.findings.first {
       throw StorageError.damaged(page: finding.page ?? PageID(rawValue: 0), reason: finding.message)
     }
   }
@@ -73,7 +76,8 @@ extension Tool {
   ///
   /// - Parameter damage: is thrown if nothing can be read at all.
   static func salvaging<Result>(
-    _ store: URL, _ damage: any Error, _ body: (URL, SalvageReport) throws -> Result
+    _ store: URL, _ damage: any Error, _ console: Console,
+    _ body: (URL, SalvageReport) throws -> Result
   ) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "quire-salvage-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -82,7 +86,14 @@ extension Tool {
     let copy = folder.appending(path: store.lastPathComponent)
     let report: SalvageReport
     do {
-      report = try StoreSalvage(of: store).write(to: copy)
+      let salvage = try console.waiting("reading pages") { task in
+        try StoreSalvage(of: store) {
+          task.record($0.completedUnitCount, of: $0.totalUnitCount)
+        }
+      }
+      report = try console.waiting("gathering what is readable") { task in
+        try salvage.write(to: copy) { task.record($0.completedUnitCount, of: $0.totalUnitCount) }
+      }
     } catch {
       throw damage
     }

@@ -24,6 +24,8 @@ import Testing
       let loading = ToolRun(
         "load", folder.path("notes"), "--to", store, "--model", Fixtures.store("Gallery 2.0"))
       #expect(loading.code == .good, "\(loading.errors)")
+      let backup = ToolRun("backup", store, "--to", folder.path("safe.quire"))
+      #expect(backup.code == .good, "\(backup.errors)")
     }
 
     /// The names of all files and folders, at any depth.
@@ -45,6 +47,8 @@ import Testing
   private static let cases = [
     Case(words: ["backup", "notes.quire", "--to", "copy.quire"], made: ["copy.quire"]),
     Case(words: ["compact", "notes.quire"], made: []),
+    Case(words: ["restore", "safe.quire", "--to", "notes.quire"], made: []),
+    Case(words: ["salvage", "notes.quire", "--to", "saved.quire"], made: ["saved.quire"]),
     Case(
       words: ["load", "notes", "--to", "new.quire", "--model", "notes.quire"], made: ["new.quire"]),
     Case(

@@ -10,6 +10,7 @@ extension SalvageRepair {
     var missing: [(StoredEntity.Link, owner: Int64, Reference)] = []
     var owner: (key: Int64, isThere: Bool)?
     try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach { key in
+      try progress.advance()
       if owner?.key != key.owner {
         let reference = Reference(entity: storage.stored.number, key: key.owner)
         owner = (

@@ -17,12 +17,16 @@ final class SalvageRepair {
   private var linkCounts: [String: Int] = [:]
   /// The number of wrong links that were removed from each tree.
   var removedLinkCounts: [String: Int] = [:]
+  private var orderedMembership = OrderedMembership()
+  let progress: SalvageProgress
 
   private var storages: [EntityStorage] { writer.entities.byIndex.compactMap { $0 } }
 
   init(
-    _ salvage: TreeSalvage, _ writer: StoreWriter, _ schema: StoreSchema, _ report: SalvageReport
+    _ salvage: TreeSalvage, _ writer: StoreWriter, _ schema: StoreSchema, _ report: SalvageReport,
+    _ progress: SalvageProgress
   ) {
+    self.progress = progress
     self.salvage = salvage
     self.writer = writer
     self.schema = schema
@@ -54,7 +58,8 @@ final class SalvageRepair {
     _ name: String, lost: (TreeSalvage.Key) -> Void = { _ in }
   ) throws -> PageStore.SalvageReport.Tree? {
     guard let tree = salvage.tree(named: name) else { return nil }
-    let built = try writer.transaction.build(tree, of: salvage, lost: lost)
+    let built = try writer.transaction.build(
+      tree, of: salvage, lost: lost, visited: progress.advance)
     if built.entryCount != built.expectedEntryCount { incomplete.insert(name) }
     return built
   }
@@ -89,11 +94,27 @@ final class SalvageRepair {
         linkCounts[link.tree] = try build(link.tree)?.expectedEntryCount
       }
     }
-    // Indexes are built anew, and know the keys of rows that are lost.
+    try recordKeysInIndexes()
+  }
+
+  /// Indexes are built anew, and know the keys of rows that are lost.
+  private func recordKeysInIndexes() throws {
+    let lossy = Set(
+      storages.filter {
+        incomplete.contains($0.stored.rowTree) || salvage.tree(named: $0.stored.rowTree) == nil
+      }.map(\.stored.number))
+    guard !lossy.isEmpty else { return }
     for tree in salvage.trees where tree.name.hasPrefix("indexes/") {
-      salvage.visit(tree) { key, _ in
+      try salvage.visit(tree) { key, _ in
+        try progress.advance()
         guard case .bytes(let bytes) = key, bytes.count >= 8 else { return }
-        mention(Reference(rawValue: bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }))
+        let reference = Reference(rawValue: bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        // Most are there: they need no memory.
+        if lossy.contains(reference.entity), Reference.keys.contains(reference.key),
+          try !writer.contains(reference)
+        {
+          mention(reference)
+        }
       }
     }
   }
@@ -143,6 +164,7 @@ final class SalvageRepair {
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
+      try progress.advance()
       let key = try cursor.key
       let bytes = try cursor.valueBytes
       let row = try? RowReader(bytes, layout: storage.layout, scratch)
@@ -242,10 +264,12 @@ final class SalvageRepair {
     if !link.isOrdered {
       return try tree.contains(LinkKey(owner: owner, member: member).bytes(isOrdered: false))
     }
-    return try LinkReader(tree: tree, isOrdered: true).members(of: owner).contains(member)
+    let reader = LinkReader(tree: tree, isOrdered: true)
+    return try orderedMembership.contains(member, of: owner, link, in: reader)
   }
 
   func restore(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    orderedMembership.removeAll()
     try writer.addLink(link, from: owner, to: member)
     report.restoredLinkCount += 1
   }

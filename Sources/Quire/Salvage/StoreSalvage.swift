@@ -67,7 +67,7 @@ public struct StoreSalvage {
     progress: @escaping (StoreProgress) -> Void = { _ in }
   ) throws {
     let path = url.path(percentEncoded: false)
-    var found: TreeSalvage
+    let found: TreeSalvage
     do throws(StorageError) {
       found = try TreeSalvage(of: path, in: fileSystem) { done, total in
         progress(StoreProgress(completedUnitCount: done, totalUnitCount: total))
@@ -76,7 +76,14 @@ public struct StoreSalvage {
       throw PersistenceError(
         .persistentStoreOpen, "nothing can be read of the store at \(path)", underlying: error)
     }
-    schema = try SalvagedSchema(from: &found, path: path, model: model)
+    try self.init(found, at: url, model: model)
+  }
+
+  /// The same with trees that were read before.
+  package init(_ found: TreeSalvage, at url: URL, model: ManagedObjectModel?) throws {
+    var found = found
+    schema = try SalvagedSchema(
+      from: &found, path: url.path(percentEncoded: false), model: model)
     var naming = TreeNaming(found, schema)
     naming.run()
     trees = naming.salvage
@@ -90,18 +97,25 @@ public struct StoreSalvage {
   /// it has unless the first page is damaged. A required relationship or attribute may have no
   /// value afterwards, which is an error only when the object is saved.
   ///
-  /// - Parameter url: the new store's file; there must be none.
+  /// - Parameters:
+  ///   - url: the new store's file; there must be none.
+  ///   - progress: called from time to time, in entries. An error of it ends the writing.
   /// - Throws: `PersistenceError` if the store cannot be made, also if a file of this name exists;
-  ///   there is no file then that was not there before.
+  ///   an error of `progress`. There is no file then that was not there before.
   /// - Complexity: O(bytes of the store), and O(log *n*) for each link where some are lost.
   @discardableResult
-  public func write(to url: URL) throws -> SalvageReport {
-    try write(to: url, in: DiskFileSystem())
+  public func write(
+    to url: URL, progress: @escaping (StoreProgress) throws -> Void = { _ in }
+  ) throws -> SalvageReport {
+    try write(to: url, in: DiskFileSystem(), progress: progress)
   }
 
   /// The same on a given file system, for tests.
   @discardableResult
-  package func write(to url: URL, in fileSystem: any FileSystem) throws -> SalvageReport {
+  package func write(
+    to url: URL, in fileSystem: any FileSystem,
+    progress: @escaping (StoreProgress) throws -> Void = { _ in }
+  ) throws -> SalvageReport {
     var report = SalvageReport(
       source: trees.path, store: url.path(percentEncoded: false))
     report.versionName = self.schema.schema.versionName
@@ -124,9 +138,12 @@ public struct StoreSalvage {
     let transaction = try part.pages.beginWrite()
     do {
       try schema.write(to: transaction, model: model)
-      let repair = SalvageRepair(trees, StoreWriter(transaction, part.entities), schema, report)
+      let progress = SalvageProgress(trees, part.entities, model, progress)
+      let repair = SalvageRepair(
+        trees, StoreWriter(transaction, part.entities), schema, report, progress)
       try repair.run()
-      try StoreSchema.exchangeIndexes(for: part.binding, in: transaction)
+      try StoreSchema.exchangeIndexes(
+        for: part.binding, in: transaction, advance: progress.advance(by:))
       try transaction.commit()
       report = repair.report
     } catch {

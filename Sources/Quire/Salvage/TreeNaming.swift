@@ -22,8 +22,9 @@ struct TreeNaming {
     guard !salvage.fragments.isEmpty else { return }
     placeByContent()
     guard !salvage.fragments.isEmpty else { return }
-    collectMentions()
+    if schema.entities.byIndex.contains(where: isRowTreeMissing) { collectMentions() }
     nameRows()
+    mentions = [:]
     nameLinks()
     nameOthers()
   }
@@ -50,6 +51,10 @@ struct TreeNaming {
   }
 
   // MARK: Evidence
+
+  private func isRowTreeMissing(_ storage: EntityStorage?) -> Bool {
+    storage.map { salvage.tree(named: $0.stored.rowTree) == nil } ?? false
+  }
 
   private mutating func collectMentions() {
     var mentions: [UInt16: Set<Int64>] = [:]
@@ -120,8 +125,7 @@ struct TreeNaming {
 
   private mutating func nameRows() {
     var pairs: [(score: Int, fragment: TreeFragment, storage: EntityStorage)] = []
-    for case let storage? in schema.entities.byIndex
-    where salvage.tree(named: storage.stored.rowTree) == nil {
+    for case let storage? in schema.entities.byIndex where isRowTreeMissing(storage) {
       let mentioned = mentions[storage.stored.number] ?? []
       for fragment in salvage.fragments where isRows(fragment, of: storage) {
         var hits = 0
@@ -145,14 +149,16 @@ struct TreeNaming {
   }
 
   private mutating func nameLinks() {
-    let rows = LinkEvidence(salvage, schema)
+    let missing = schema.entities.byIndex.compactMap { $0 }.flatMap { storage in
+      storage.stored.links.filter { salvage.tree(named: $0.tree) == nil }.map { (storage, $0) }
+    }
+    guard !missing.isEmpty else { return }
+    let rows = LinkEvidence(salvage, schema, for: missing)
     var pairs: [(score: Double, fragment: TreeFragment, link: StoredEntity.Link)] = []
-    for case let storage? in schema.entities.byIndex {
-      for link in storage.stored.links where salvage.tree(named: link.tree) == nil {
-        for fragment in salvage.fragments where isLinks(fragment, of: storage, link) {
-          if let score = rows.score(fragment, of: storage, link) {
-            pairs.append((score, fragment, link))
-          }
+    for (storage, link) in missing {
+      for fragment in salvage.fragments where isLinks(fragment, of: storage, link) {
+        if let score = rows.score(fragment, of: storage, link) {
+          pairs.append((score, fragment, link))
         }
       }
     }
@@ -199,14 +205,33 @@ private struct LinkEvidence {
     let member: Reference
   }
 
-  init(_ salvage: TreeSalvage, _ schema: SalvagedSchema) {
+  /// - Parameter links: those to be found, with the entities of their owners. What says nothing of
+  ///   them is not read into memory.
+  init(
+    _ salvage: TreeSalvage, _ schema: SalvagedSchema,
+    for links: [(EntityStorage, StoredEntity.Link)]
+  ) {
     self.salvage = salvage
     self.schema = schema
+    let inverses = Set(
+      links.compactMap { storage, link in
+        storage.binding.entity.relationship(named: link.relationship)?.inverse
+      })
+    readRows(inverses)
+    let backs = schema.entities.byIndex.compactMap { $0 }.flatMap(\.stored.links).filter {
+      inverses.contains($0.relationship)
+    }
+    for isOrdered in Set(backs.map(\.isOrdered)) { readPairs(isOrdered) }
+  }
+
+  /// - Parameter inverses: the names of the relationships of interest.
+  private mutating func readRows(_ inverses: Set<String>) {
     let scratch = RowScratch()
     for case let storage? in schema.entities.byIndex {
       guard let tree = salvage.tree(named: storage.stored.rowTree) else { continue }
       let fields = storage.layout.fields.indices.filter {
         storage.layout.fields[$0].kind == .reference
+          && inverses.contains(storage.layout.fields[$0].name)
       }
       var keys: Set<Int64> = []
       var destinations: [String: [Reference: Reference]] = [:]
@@ -228,20 +253,21 @@ private struct LinkEvidence {
       }
     }
     withExtendedLifetime(scratch) {}
-    for isOrdered in [false, true] {
-      var pairs: Set<Pair> = []
-      let take: (TreeSalvage.Key, [UInt8]?) -> Void = { key, _ in
-        guard case .bytes(let bytes) = key,
-          let found = bytes.withUnsafeBytes({ LinkKey($0, isOrdered: isOrdered) })
-        else { return }
-        pairs.insert(Pair(owner: found.owner, member: found.member))
-      }
-      for fragment in salvage.fragments where fragment.kind == .index {
-        salvage.visit(fragment, take)
-      }
-      for tree in salvage.trees where tree.name.hasPrefix("links/") { salvage.visit(tree, take) }
-      self.pairs[isOrdered] = pairs
+  }
+
+  private mutating func readPairs(_ isOrdered: Bool) {
+    var pairs: Set<Pair> = []
+    let take: (TreeSalvage.Key, [UInt8]?) -> Void = { key, _ in
+      guard case .bytes(let bytes) = key,
+        let found = bytes.withUnsafeBytes({ LinkKey($0, isOrdered: isOrdered) })
+      else { return }
+      pairs.insert(Pair(owner: found.owner, member: found.member))
     }
+    for fragment in salvage.fragments where fragment.kind == .index {
+      salvage.visit(fragment, take)
+    }
+    for tree in salvage.trees where tree.name.hasPrefix("links/") { salvage.visit(tree, take) }
+    self.pairs[isOrdered] = pairs
   }
 
   /// The share of links that agree with the other side; of a relationship without an inverse, a

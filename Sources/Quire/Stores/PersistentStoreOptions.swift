@@ -25,7 +25,7 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// Whether an inferred migration leaves objects in their old layout, if only attributes and the
   /// like change: the store can be used at once, however large it is. The objects are read as if
   /// they had been rewritten, and are rewritten when they are saved, or by
-  /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``.
+  /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration(progress:)``.
   ///
   /// Until then, earlier versions of Quire refuse the store. It has an effect only together with
   /// ``migratesAutomatically`` and ``infersMappingModel``; without it a migration also rewrites

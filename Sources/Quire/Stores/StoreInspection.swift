@@ -23,6 +23,7 @@ public struct StoreInspection: Sendable {
   /// How many to-one references and links were followed.
   public private(set) var referenceCount = 0
   private var linkCount = 0
+  private var orderedMembership = OrderedMembership()
 
   /// Whether nothing is wrong.
   public var isSound: Bool { findings.isEmpty }
@@ -115,6 +116,7 @@ public struct StoreInspection: Sendable {
     for index in schema.indexes { attempt { try $0.inspectIndex(index, view) } }
     attempt { $0.findings += try external?.findings() ?? [] }
     attempt { try $0.inspectHistory(view) }
+    orderedMembership.removeAll()
   }
 
   private func tell(_ progress: (_ done: Int) -> Void) {
@@ -331,32 +333,28 @@ public struct StoreInspection: Sendable {
     guard let reader = try view.links(link),
       let relationship = storage.binding.entity.relationship(named: link.relationship)
     else { return }
-    var keys: [LinkKey] = []
-    try reader.forEach { keys.append($0) }
-    var members: [Int64: Set<Reference>] = [:]
-    for key in keys {
+    // Of the owner whose links are being looked at.
+    var members: Set<Reference> = []
+    var last: Int64?
+    try reader.forEach { key in
       referenceCount += 1
       linkCount += 1
       tell(progress)
       let owner = Reference(entity: storage.stored.number, key: key.owner)
       let place = "\(storage.stored.name)/p\(key.owner).\(link.relationship)"
-      if link.isOrdered { inspectPlace(key, in: &members, place) }
+      if link.isOrdered {
+        if last != key.owner { members = [] }
+        last = key.owner
+        inspectPlace(key, in: &members, place)
+      }
       guard Reference.keys.contains(key.owner), try view.contains(owner) else {
         findings.append("\(place) has a link, but the object does not exist")
-        continue
+        return
       }
-      guard try inspectDestination(key.member, relationship, place, view),
-        let inverse = relationship.inverse, let other = view.entities.storage(of: key.member)
-      else { continue }
-      let leadsBack: Bool
-      if let back = other.stored.link(named: inverse) {
-        leadsBack = try hasLink(back, key.member.key, owner, view)
-      } else if let field = other.layout.index(of: inverse) {
-        leadsBack = try leads(key.member, field, to: owner, view)
-      } else {
-        continue
-      }
-      if !leadsBack {
+      if try inspectDestination(key.member, relationship, place, view),
+        let inverse = relationship.inverse, let other = view.entities.storage(of: key.member),
+        try !leadsBack(key.member, inverse, other, to: owner, view)
+      {
         findings.append(
           "\(place) leads to \(other.stored.name)/p\(key.member.key), whose \(inverse) does not lead back"
         )
@@ -364,11 +362,22 @@ public struct StoreInspection: Sendable {
     }
   }
 
+  private mutating func leadsBack(
+    _ member: Reference, _ inverse: String, _ storage: EntityStorage, to owner: Reference,
+    _ view: StoreView
+  ) throws -> Bool {
+    if let back = storage.stored.link(named: inverse) {
+      return try hasLink(back, member.key, owner, view)
+    }
+    guard let field = storage.layout.index(of: inverse) else { return true }
+    return try leads(member, field, to: owner, view)
+  }
+
   /// Checks that each member occurs once, and that another position can follow it.
   private mutating func inspectPlace(
-    _ key: LinkKey, in members: inout [Int64: Set<Reference>], _ place: String
+    _ key: LinkKey, in members: inout Set<Reference>, _ place: String
   ) {
-    if !members[key.owner, default: []].insert(key.member).inserted {
+    if !members.insert(key.member).inserted {
       findings.append("\(place) has the object with key \(key.member.key) twice")
     }
     if key.position == .max {
@@ -388,14 +397,14 @@ public struct StoreInspection: Sendable {
     }
   }
 
-  private func hasLink(
+  private mutating func hasLink(
     _ link: StoredEntity.Link, _ owner: Int64, _ member: Reference, _ view: StoreView
   ) throws -> Bool {
     guard let reader = try view.links(link) else { return false }
     if !link.isOrdered {
       return try reader.tree.contains(LinkKey(owner: owner, member: member).bytes(isOrdered: false))
     }
-    return try reader.members(of: owner).contains(member)
+    return try orderedMembership.contains(member, of: owner, link, in: reader)
   }
 }
 

@@ -38,6 +38,8 @@ extension PageStore {
   /// - Parameters:
   ///   - path: the damaged store.
   ///   - newPath: the new store's file, which must not exist.
+  ///   - progress: called from time to time with the number of entries read, and of all that the
+  ///     store is known to have. An error of it ends the salvage, and there is no new file.
   /// - Returns: what was found and what is missing.
   /// - Throws: ``StorageError/locked(_:)`` if a process has the damaged store open for writing;
   ///   ``StorageError/damaged(page:reason:)`` if not even the size of its pages can be found out;
@@ -46,16 +48,29 @@ extension PageStore {
   ///   everything is in it, and before that one that ends with `-part`.
   /// - Complexity: O(bytes of the store).
   @discardableResult
-  public static func salvage(_ path: String, to newPath: String) throws -> SalvageReport {
-    try salvage(path, to: newPath, in: DiskFileSystem())
+  public static func salvage(
+    _ path: String, to newPath: String,
+    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+  ) throws -> SalvageReport {
+    try salvage(path, to: newPath, in: DiskFileSystem(), progress: progress)
   }
 
   /// The same on a given file system, for tests.
   @discardableResult
   package static func salvage(
-    _ path: String, to newPath: String, in fileSystem: any FileSystem
+    _ path: String, to newPath: String, in fileSystem: any FileSystem,
+    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws -> SalvageReport {
-    var salvage = try TreeSalvage(of: path, in: fileSystem)
+    try salvage(
+      TreeSalvage(of: path, in: fileSystem), to: newPath, in: fileSystem, progress: progress)
+  }
+
+  /// Writes the trees of a damaged store that was read before.
+  package static func salvage(
+    _ found: TreeSalvage, to newPath: String, in fileSystem: any FileSystem = DiskFileSystem(),
+    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+  ) throws -> SalvageReport {
+    var salvage = found
     var number = 1
     for fragment in salvage.fragments {
       // A store that came of a salvage may have such trees.
@@ -69,9 +84,15 @@ extension PageStore {
     var report = SalvageReport(
       findings: salvage.findings, isVerified: salvage.isIdentityKnown)
     do {
+      var done = 0
+      let total = salvage.trees.reduce(0) { $0 + $1.likelyEntryCount }
       try new.pages.write { transaction in
         for tree in salvage.trees {
-          report.trees.append(try transaction.build(tree, of: salvage) { _ in })
+          let built = try transaction.build(tree, of: salvage, lost: { _ in }) {
+            done += 1
+            if done.isMultiple(of: 1024) { try progress(done, max(done, total)) }
+          }
+          report.trees.append(built)
         }
       }
       try new.publish()
@@ -86,15 +107,19 @@ extension PageStore {
 extension WriteTransaction {
   /// Builds a tree from what can be read of it in a damaged store.
   ///
-  /// - Parameter lost: is called with the key of each entry whose value is lost.
+  /// - Parameters:
+  ///   - lost: is called with the key of each entry whose value is lost.
+  ///   - visited: is called for each entry.
   package func build(
-    _ tree: TreeSalvage.Tree, of salvage: TreeSalvage, lost: (TreeSalvage.Key) -> Void
+    _ tree: TreeSalvage.Tree, of salvage: TreeSalvage, lost: (TreeSalvage.Key) -> Void,
+    visited: () throws -> Void = {}
   ) throws -> PageStore.SalvageReport.Tree {
     var report = PageStore.SalvageReport.Tree(
       name: tree.name, entryCount: 0, expectedEntryCount: tree.cataloguedCount, lostValueCount: 0)
     func take(
       _ key: TreeSalvage.Key, _ value: [UInt8]?, _ append: ([UInt8]) throws -> Void
-    ) rethrows {
+    ) throws {
+      try visited()
       if let value {
         try append(value)
         report.entryCount += 1

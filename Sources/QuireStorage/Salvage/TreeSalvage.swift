@@ -28,6 +28,10 @@ package struct TreeSalvage {
     /// The number of entries that the tree should have; `nil` if the catalog does not say it.
     package let cataloguedCount: Int?
     let root: PageID
+
+    /// The number of entries that the catalog says, as far as it can be true: a damaged one may say
+    /// anything, with which nothing must overflow.
+    package var likelyEntryCount: Int { min(max(cataloguedCount ?? 0, 0), 1 << 40) }
   }
 
   package let path: String

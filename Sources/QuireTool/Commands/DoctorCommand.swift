@@ -23,9 +23,7 @@ struct DoctorCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let diagnosis = try console.waiting("looking at the store") { _ in
-      try StoreDiagnosis(of: store)
-    }
+    let diagnosis = try StoreDiagnosis(of: store, console)
     if isJSON {
       console.print([
         "store": .string(store.path),

@@ -76,7 +76,8 @@ struct DumpCommand: Command {
     for entity in entities.sorted(by: { $0.name < $1.name }) {
       var request = FetchRequest<ManagedObject>(entityName: entity.name)
       request.includesSubentities = false
-      for object in try context.fetch(request) {
+      request.fetchBatchSize = 500
+      for object in try context.fetchBatched(request) {
         output.write(try line(object).lineText + "\n")
         guard output.isOpen else { return }
       }
@@ -99,7 +100,7 @@ struct DumpCommand: Command {
       }
     let relationships = try entity.relationships.filter { !$0.isTransient }
       .sorted { $0.name < $1.name }
-      .map { ($0.name, destinations(try object.value(forKey: $0.name))) }
+      .map { ($0.name, try destinations(of: $0, object)) }
     return [
       "entity": .string(entity.name),
       "id": .string("p\(object.objectID.key)"),
@@ -108,15 +109,16 @@ struct DumpCommand: Command {
     ]
   }
 
-  /// Members of a set come by entity and key, those of an ordered relationship as they are.
-  private func destinations(_ value: Any?) -> JSONValue {
-    switch value {
-    case let object as ManagedObject: .string(object.objectID.description)
-    case let list as [ManagedObject]: JSONValue(list.map(\.objectID.description))
-    case let set as Set<ManagedObject>:
-      JSONValue(
-        set.map { ($0.entity.name, $0.objectID.key) }.sorted { $0 < $1 }.map { "\($0)/p\($1)" })
-    default: .null
+  /// Members of a set come by entity and key, those of an ordered relationship as they are. They
+  /// need not be made to be named.
+  private func destinations(
+    of relationship: RelationshipDescription, _ object: ManagedObject
+  ) throws -> JSONValue {
+    var members = try object.objectIDs(forRelationshipNamed: relationship.name)
+    guard relationship.isToMany else { return JSONValue(members.first?.description) }
+    if !relationship.isOrdered {
+      members.sort { ($0.entity.name, $0.key) < ($1.entity.name, $1.key) }
     }
+    return JSONValue(members.map(\.description))
   }
 }

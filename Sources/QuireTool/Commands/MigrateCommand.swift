@@ -169,8 +169,8 @@ struct MigrateCommand: Command {
     let duration =
       isDryRun
       ? nil
-      : try console.waiting("rewriting \(objects)") { _ in
-        try Tool.working(on: store) { try finish(model) }
+      : try console.task("rewriting", .objects) { task in
+        try Tool.working(on: store) { try finish(model, task) }
       }
     if isJSON {
       answer(console, model, nil, nil, nil, left, duration)
@@ -181,13 +181,15 @@ struct MigrateCommand: Command {
     }
   }
 
-  private func finish(_ model: VersionedModel) throws -> Duration {
+  private func finish(_ model: VersionedModel, _ task: TaskProgress) throws -> Duration {
     let start = ContinuousClock.now
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
     let opened = try coordinator.addPersistentStore(type: .quire, at: store)
-    try coordinator.finishDeferredLightweightMigration()
+    defer { try? coordinator.remove(opened) }
+    try coordinator.finishDeferredLightweightMigration {
+      try task.reach($0.completedUnitCount, of: $0.totalUnitCount)
+    }
     let duration = ContinuousClock.now - start
-    try coordinator.remove(opened)
     return duration
   }
 

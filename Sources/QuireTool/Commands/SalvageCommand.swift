@@ -42,15 +42,20 @@ struct SalvageCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    if try isPageFile(console) { return try salvageTrees(console) }
     let model = try model.map { try ModelFile.load($0, console).currentVersion.model }
+    let found = try console.waiting("reading pages") { task in
+      try Tool.working(on: damaged) {
+        try TreeSalvage(of: damaged.path) { task.record($0, of: $1) }
+      }
+    }
+    if model == nil, isPageFile(found) { return try salvageTrees(found, console) }
     let report = try Tool.working(on: damaged) {
-      let salvage = try console.waiting("reading pages") { task in
-        try StoreSalvage(of: damaged, model: model) {
-          task.record($0.completedUnitCount, of: $0.totalUnitCount)
+      let salvage = try StoreSalvage(found, at: damaged, model: model)
+      return try console.task("writing objects", .parts) { task in
+        try salvage.write(to: new) {
+          try task.reach($0.completedUnitCount, of: $0.totalUnitCount)
         }
       }
-      return try console.waiting("writing objects") { _ in try salvage.write(to: new) }
     }
     if isJSON {
       console.print(JSONValue(report))
@@ -64,21 +69,18 @@ struct SalvageCommand: Command {
   // MARK: Trees without objects
 
   /// Whether the engine was used alone: there are trees, and none of objects.
-  private func isPageFile(_ console: Console) throws -> Bool {
-    let trees = try console.waiting("looking at pages") { task in
-      try Tool.working(on: damaged) {
-        try TreeSalvage(of: damaged.path) { task.record($0, of: $1) }
-      }
-    }
-    let isOfObjects = trees.trees.contains {
+  private func isPageFile(_ found: TreeSalvage) -> Bool {
+    let isOfObjects = found.trees.contains {
       ["schema", "keys"].contains($0.name) || $0.name.hasPrefix("rows/")
     }
-    return !isOfObjects && model == nil && !trees.trees.isEmpty
+    return !isOfObjects && !found.trees.isEmpty
   }
 
-  private func salvageTrees(_ console: Console) throws -> ExitCode {
-    let report = try console.waiting("writing trees") { _ in
-      try Tool.working(on: damaged) { try PageStore.salvage(damaged.path, to: new.path) }
+  private func salvageTrees(_ found: TreeSalvage, _ console: Console) throws -> ExitCode {
+    let report = try console.task("writing trees", .entries) { task in
+      try Tool.working(on: damaged) {
+        try PageStore.salvage(found, to: new.path) { try task.reach($0, of: $1) }
+      }
     }
     if isJSON {
       console.print([

@@ -15,8 +15,8 @@ struct ShowCommand: Command {
       The page has the model as a diagram, sizes, objects in tables with links along their
       relationships, a map of the file's pages, and the store's history. It needs no network and no
       server. The store is opened read-only. Of a damaged store the page shows what quire salvage
-      would keep, and names the rest; what is wrong is an error each, and the exit code 1. An earlier page is replaced, any other
-      file is kept.
+      would keep, and names the rest; what is wrong is an error each, and the exit code 1. An
+      earlier page is replaced, any other file is kept.
       """,
     examples: [.init("A page of a store", "quire show gallery.quire --to gallery.html")])
 
@@ -40,9 +40,7 @@ struct ShowCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let content = try console.waiting("reading the store") { task in
-      try StorePageContent(of: store, limit: limit) { task.record($0, of: $1) }
-    }
+    let content = try StorePageContent(of: store, limit: limit, console)
     try PlainFile.write(StorePage(content: content).text, to: file.path) {
       $0.starts(with: Data(StorePage.start.utf8))
     }

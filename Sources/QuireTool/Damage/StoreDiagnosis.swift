@@ -19,9 +19,12 @@ struct StoreDiagnosis {
   private(set) var notes: [String] = []
   /// What the store is, in one line; `nil` if that is not known.
   private(set) var summary: String?
+  private let console: Console
 
-  init(of store: URL) throws {
+  /// - Parameter console: has the progress.
+  init(of store: URL, _ console: Console) throws {
     self.store = store
+    self.console = console
     guard FileManager.default.fileExists(atPath: store.path) else {
       throw InputError("\(store.path): there is no such file")
     }
@@ -42,10 +45,12 @@ struct StoreDiagnosis {
 
   private mutating func look() {
     do {
-      let anatomy = try StoreAnatomy(of: store.path)
+      let anatomy = try console.waiting("looking at pages") { task throws(StorageError) in
+        try StoreAnatomy(of: store.path) { task.record($0, of: $1) }
+      }
       notes += anatomy.notes
       lookAtFiles(anatomy)
-      let inspection = try? StoreInspection(of: store)
+      let inspection = try? inspection(of: store)
       // What is wrong with pages is wrong with the objects on them, too.
       let findings =
         anatomy.findings.isEmpty
@@ -66,6 +71,14 @@ struct StoreDiagnosis {
         problems.append(
           .init(what: "\(error)", advice: ["A newer quire reads it; nothing is damaged."]))
       default: lookAtDamage(["\(error)"])
+      }
+    }
+  }
+
+  private func inspection(of store: URL) throws -> StoreInspection {
+    try console.waiting("looking at objects") { task in
+      try StoreInspection(of: store) {
+        task.record($0.completedUnitCount, of: $0.totalUnitCount)
       }
     }
   }
@@ -149,7 +162,7 @@ struct StoreDiagnosis {
   /// The copy that a migration leaves beside a store, if it is sound.
   private func soundBackup() -> (name: String, text: String)? {
     let backup = URL(filePath: store.path + "~")
-    guard let inspection = try? StoreInspection(of: backup), inspection.isSound else { return nil }
+    guard let inspection = try? inspection(of: backup), inspection.isSound else { return nil }
     let date =
       (try? FileManager.default.attributesOfItem(atPath: backup.path))?[.modificationDate] as? Date
     let day = date.map { ", written \($0.formatted(.iso8601))" } ?? ""
@@ -161,7 +174,7 @@ struct StoreDiagnosis {
   /// Tries a salvage in a temporary folder, to say what it would bring.
   private func salvageAdvice() -> String {
     let command = "quire salvage \(store.lastPathComponent) --to NEW"
-    let trial = try? Tool.salvaging(store, InputError("")) { _, report in report }
+    let trial = try? Tool.salvaging(store, InputError(""), console) { _, report in report }
     guard let trial else {
       return "Or bring what is readable to a new store: \(command)"
         + " --model MODEL, with the model that the store was last opened with."

@@ -33,9 +33,10 @@ struct Console {
   }
 
   /// Runs a task that cannot be ended in good order, as it changes nothing or is too short.
-  func waiting<Result>(
-    _ title: String, _ unit: TaskProgress.Unit = .parts, _ body: (TaskProgress) throws -> Result
-  ) rethrows -> Result {
+  func waiting<Result, Failure>(
+    _ title: String, _ unit: TaskProgress.Unit = .parts,
+    _ body: (TaskProgress) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     output.flush()
     let progress = TaskProgress(title, unit, on: errors.terminal)
     defer { progress.finish() }

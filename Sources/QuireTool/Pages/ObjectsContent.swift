@@ -20,7 +20,7 @@ struct ObjectsContent {
 
   private typealias Listing = (model: ManagedObjectModel, results: [EntityListing.Result])
 
-  init(of store: URL, _ anatomy: StoreAnatomy, limit: Int) {
+  init(of store: URL, _ anatomy: StoreAnatomy, limit: Int, _ console: Console) {
     self.store = store
     let hasSchema = anatomy.trees.contains { $0.name == "schema" }
     if hasSchema {
@@ -28,7 +28,7 @@ struct ObjectsContent {
       history = summary?.history
     }
     let countsLost = summary != nil
-    var listing = anatomy.findings.isEmpty ? nil : salvaged(limit: limit)
+    var listing = anatomy.findings.isEmpty ? nil : salvaged(limit: limit, console)
     if listing == nil, hasSchema { listing = opened(limit: limit) ?? unlisted }
     for tree in summary?.trees ?? [] { titles[tree.name] = tree.content.title }
     guard let (model, results) = listing else { return }
@@ -59,8 +59,8 @@ struct ObjectsContent {
   }
 
   /// The objects that a salvage keeps, and what it misses; `nil` if nothing can be salvaged.
-  private mutating func salvaged(limit: Int) -> Listing? {
-    try? Tool.salvaging(store, InputError("")) { copy, report in
+  private mutating func salvaged(limit: Int, _ console: Console) -> Listing? {
+    try? Tool.salvaging(store, InputError(""), console) { copy, report in
       if summary == nil { summary = try StoreSummary(of: copy) }
       let text = SalvageText(report)
       problems += text.missing

@@ -17,15 +17,15 @@ struct StorePageContent {
   ///
   /// - Parameters:
   ///   - limit: the largest number of objects of each entity.
-  ///   - progress: is called from time to time with the number of pages read, and of all.
+  ///   - console: has the progress.
   /// - Throws: an error if the file is no store, or is open elsewhere. Anything else is a problem.
-  init(
-    of store: URL, limit: Int, progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) throws {
-    let anatomy = try Tool.working(on: store) {
-      try StoreAnatomy(of: store.path, progress: progress)
+  init(of store: URL, limit: Int, _ console: Console) throws {
+    let anatomy = try console.waiting("looking at pages") { task in
+      try Tool.working(on: store) {
+        try StoreAnatomy(of: store.path) { task.record($0, of: $1) }
+      }
     }
-    let objects = ObjectsContent(of: store, anatomy, limit: limit)
+    let objects = ObjectsContent(of: store, anatomy, limit: limit, console)
     name = store.lastPathComponent
     model = objects.model
     var problems = anatomy.findings.map { "\($0)" } + objects.problems

@@ -151,6 +151,23 @@ private let versions = VersionedModel(
     }
   }
 
+  @Test func `finishing tells how far it is, and may be ended`() throws {
+    try withFixture(count: 300) { url, _ in
+      let context = try open(url, "2", .deferring)
+      struct Ended: Error {}
+      #expect(throws: Ended.self) {
+        try coordinator(context).finishDeferredLightweightMigration { _ in throw Ended() }
+      }
+      #expect(try store(context).deferredMigration()?.objectCount == 300)
+      var states: [StoreProgress] = []
+      try coordinator(context).finishDeferredLightweightMigration { states.append($0) }
+      #expect(try store(context).deferredMigration() == nil)
+      #expect(states.count > 1 && states.last?.fractionCompleted == 1, "\(states)")
+      #expect(states.allSatisfy { $0.totalUnitCount == 300 })
+      #expect(states.map(\.completedUnitCount) == states.map(\.completedUnitCount).sorted())
+    }
+  }
+
   // A version of Quire that knows nothing of older layouts reads format 1 and refuses all above.
   @Test func `a store has another format while objects are left, and only then`() throws {
     func format(_ url: URL) throws -> [UInt8]? {

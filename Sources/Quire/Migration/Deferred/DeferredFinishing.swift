@@ -24,7 +24,9 @@ struct DeferredFinishing {
   /// The rows are read from a snapshot, which does not show commits that are still being written to
   /// the disk. If there are any, a slice is done instead, which needs no snapshot, and the attempt
   /// is repeated.
-  func finishAll() throws {
+  ///
+  /// - Parameter progress: is called from time to time, in rows of the trees that are copied.
+  func finishAll(_ progress: (StoreProgress) throws -> Void) throws {
     while true {
       var isCurrent = true
       let isLeft = try write { transaction, schema in
@@ -33,8 +35,16 @@ struct DeferredFinishing {
           isCurrent = false
           return
         }
-        for index in schema.entities.indices where schema.entities[index].unfinished != nil {
-          try rebuild(schema.entities[index], snapshot, transaction)
+        let unfinished = schema.entities.indices.filter { schema.entities[$0].unfinished != nil }
+        let total = try unfinished.reduce(0) {
+          $0 + (try snapshot.recordTree(schema.entities[$1].rowTree)?.count ?? 0)
+        }
+        var done = 0
+        for index in unfinished {
+          try rebuild(schema.entities[index], snapshot, transaction) { count in
+            done += count
+            try progress(StoreProgress(completedUnitCount: done, totalUnitCount: total))
+          }
           schema.entities[index] = schema.entities[index].finished
         }
       }
@@ -96,8 +106,10 @@ struct DeferredFinishing {
 
   // MARK: Complete
 
+  /// - Parameter advance: is called with the number of rows copied since the last call.
   private func rebuild(
-    _ entity: StoredEntity, _ snapshot: Snapshot, _ transaction: WriteTransaction
+    _ entity: StoredEntity, _ snapshot: Snapshot, _ transaction: WriteTransaction,
+    _ advance: (Int) throws -> Void
   ) throws {
     guard let count = try snapshot.recordTree(entity.rowTree)?.count else { return }
     let rewriting = RowRewriting(
@@ -105,7 +117,12 @@ struct DeferredFinishing {
     let newTree = entity.rowTree + "/new"
     let tree = try transaction.buildRecordTree(newTree) { builder in
       try rewriting.forEach(rowCount: count) { batch in
-        try batch.forEach { row, key in try builder.append(row, for: key) }
+        var rowCount = 0
+        try batch.forEach { row, key in
+          try builder.append(row, for: key)
+          rowCount += 1
+        }
+        try advance(rowCount)
       }
     }
     guard tree.count == count else {

@@ -14,12 +14,18 @@ extension PersistentStoreCoordinator {
   /// if commits of other threads are being written to the disk. Does nothing if there are no such
   /// objects.
   ///
+  /// - Parameter progress: called from time to time, in objects of the entities with such objects,
+  ///   of each store in its turn. An error of it ends the work, and undoes what is in the current
+  ///   transaction.
   /// - Throws: ``PersistenceError/Code/migration`` (134110) if the store is read-only or cannot be
-  ///   written. All objects remain readable, and some may have been rewritten.
+  ///   written; an error of `progress`. All objects remain readable, and some may have been
+  ///   rewritten.
   /// - Complexity: O(bytes of the entities with such objects).
-  public func finishDeferredLightweightMigration() throws {
+  public func finishDeferredLightweightMigration(
+    progress: (StoreProgress) throws -> Void = { _ in }
+  ) throws {
     _ = try finishing {
-      try $0.finishAll()
+      try $0.finishAll(progress)
       return false
     }
   }
@@ -27,7 +33,7 @@ extension PersistentStoreCoordinator {
   /// Rewrites some of the objects in older layouts, which takes a fraction of a second.
   ///
   /// - Returns: whether objects are left, so that it should be called again.
-  /// - Throws: the errors of ``finishDeferredLightweightMigration()``.
+  /// - Throws: the errors of ``finishDeferredLightweightMigration(progress:)``.
   @discardableResult
   public func finishDeferredLightweightMigrationTask() throws -> Bool {
     try finishDeferredMigration(objectLimit: PersistentStoreCoordinator.taskObjectCount)
@@ -37,7 +43,7 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameter objectLimit: the number of objects to process, at least one.
   /// - Returns: whether objects are left.
-  /// - Throws: the errors of ``finishDeferredLightweightMigration()``.
+  /// - Throws: the errors of ``finishDeferredLightweightMigration(progress:)``.
   /// - Complexity: O(*n* log *n*) in the limit.
   @discardableResult
   public func finishDeferredMigration(objectLimit: Int) throws -> Bool {
@@ -49,7 +55,7 @@ extension PersistentStoreCoordinator {
   /// - Parameter duration: the time, without the commit that follows. At least one object is
   ///   processed.
   /// - Returns: whether objects are left.
-  /// - Throws: the errors of ``finishDeferredLightweightMigration()``.
+  /// - Throws: the errors of ``finishDeferredLightweightMigration(progress:)``.
   @discardableResult
   public func finishDeferredMigration(for duration: Duration) throws -> Bool {
     try finishing { try $0.finishSlice(.duration(duration)) }

@@ -70,8 +70,13 @@ extension StoreSchema {
   /// Gives a store the indexes of a model, if its own are others. Apart from indexes the model must
   /// be the store's.
   ///
-  /// - Parameter binding: the binding of that model.
-  static func exchangeIndexes(for binding: ModelBinding, in transaction: WriteTransaction) throws {
+  /// - Parameters:
+  ///   - binding: the binding of that model.
+  ///   - advance: called with the number of rows read since the last call.
+  static func exchangeIndexes(
+    for binding: ModelBinding, in transaction: WriteTransaction,
+    advance: (Int) throws -> Void = { _ in }
+  ) throws {
     guard var schema = try StoreSchema(from: transaction),
       let tree = try transaction.mutableIndexTree(StoreSchema.tree)
     else { throw damaged("is missing") }
@@ -79,7 +84,10 @@ extension StoreSchema {
     if changes.isEmpty { return }
     let entities = try StoreEntities(
       binding, schema: schema, identity: StoreIdentity(high: 0, low: 0))
-    try IndexBuilding(transaction: transaction, entities: entities).carryOut(changes)
+    try withoutActuallyEscaping(advance) { advance in
+      try IndexBuilding(transaction: transaction, entities: entities, advance: advance)
+        .carryOut(changes)
+    }
     try schema.writeIndexes(to: tree)
   }
 
