@@ -8,7 +8,8 @@ struct PortCommand: Command {
     group: .code,
     operands: [.init("FOLDER", "a folder with Swift files, in folders of any depth")],
     options: [
-      .init(flag: "write", "change the files; without it they are only shown as a difference")
+      .init(flag: "write", "change the files; without it they are only shown as a difference"),
+      .json,
     ],
     discussion: """
       QuireCoreData has Core Data's names. What a machine can change is changed: imports,
@@ -18,6 +19,8 @@ struct PortCommand: Command {
 
         quire port App           shows what would change, and lists what is left to do
         quire port App --write   changes the files
+
+      With --json there are the names of the files in place of a difference.
       """,
     examples: [
       .init(
@@ -27,33 +30,66 @@ struct PortCommand: Command {
 
   private let path: String
   private let writes: Bool
+  private let isJSON: Bool
 
   init(_ arguments: Arguments) {
     path = arguments.operands[0]
     writes = arguments.has(flag: "write")
+    isJSON = arguments.has(flag: "json")
   }
 
   func run(_ console: Console) throws -> ExitCode {
     let folder = try SourceFolder(path: path)
     for note in folder.notes { console.note(note) }
     let port = FolderPort(folder.files, models: folder.models.map { model($0, folder, console) })
-    if writes {
-      try folder.write(port.changes)
+    if writes { try folder.write(port.changes) }
+    if isJSON {
+      console.print(json(port, fileCount: folder.files.count))
     } else {
-      for change in port.changes {
-        console.output.write(
-          UnifiedDiff.text(path: change.path, before: change.before, after: change.after))
-      }
-      if !port.changes.isEmpty, !port.findings.isEmpty { console.print("") }
-    }
-    for finding in writes ? port.findingsAfterChanges : port.findings {
-      console.print(finding.text)
+      printText(port, console)
     }
     for failure in port.failures {
       console.complain("\(failure.path): \(failure.reason); the file is left as it is")
     }
     console.note(summary(port, fileCount: folder.files.count))
     return port.failures.isEmpty ? .good : .bad
+  }
+
+  /// Of changes that were made there is no difference, and lines are those that files have then.
+  private func printText(_ port: FolderPort, _ console: Console) {
+    for change in writes ? [] : port.changes {
+      console.output.write(
+        UnifiedDiff.text(path: change.path, before: change.before, after: change.after))
+    }
+    if !writes, !port.changes.isEmpty, !port.findings.isEmpty { console.print("") }
+    for finding in findings(of: port) { console.print(finding.text) }
+  }
+
+  private func findings(of port: FolderPort) -> [PortFinding] {
+    writes ? port.findingsAfterChanges : port.findings
+  }
+
+  private func json(_ port: FolderPort, fileCount: Int) -> JSONValue {
+    func paths(_ isMeant: (FolderPort.Change) -> Bool) -> JSONValue {
+      JSONValue(port.changes.filter(isMeant).map(\.path))
+    }
+    return [
+      "folder": .string(path),
+      "files": JSONValue(fileCount),
+      "isWritten": JSONValue(writes),
+      "changed": paths { $0.before != nil && $0.after != nil },
+      "new": paths { $0.before == nil },
+      "removed": paths { $0.after == nil },
+      "findings": .array(
+        findings(of: port).map {
+          [
+            "file": .string($0.file), "lines": .array($0.lines.map { JSONValue($0) }),
+            "what": .string($0.what), "remedy": .string($0.remedy),
+          ]
+        }),
+      "failures": .array(
+        port.failures.map { ["file": .string($0.path), "reason": .string($0.reason)] }),
+    ]
   }
 
   /// A model that cannot be read is noted: the sources can be ported without it.

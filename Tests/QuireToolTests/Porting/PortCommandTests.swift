@@ -22,6 +22,30 @@ import Testing
     "App/Other.swift": "let a = 1\n",
   ]
 
+  @Test func `JSON has the names of files, and what is left to do`() throws {
+    let folder = try TemporaryFolder()
+    try write(
+      Self.texts.merging(["App/View.swift": "import CoreData\nimport SwiftUI\n"]) { $1 }, to: folder
+    )
+    let shown = ToolRun("port", folder.path("App"), "--json")
+    let json = try shown.json()
+    #expect(shown.code == .good && json["isWritten"] as? Bool == false)
+    #expect(json["files"] as? Int == 4)
+    #expect(json["changed"] as? [String] == ["Trip.swift", "View.swift"])
+    #expect(json["removed"] as? [String] == ["Deep/Trip+Properties.swift"])
+    #expect(json["new"] as? [String] == [] && (json["failures"] as? [Any])?.isEmpty == true)
+    let finding = try #require((json["findings"] as? [[String: Any]])?.first)
+    #expect(finding["file"] as? String == "View.swift" && finding["lines"] as? [Int] == [2])
+    #expect(finding["what"] as? String == "import SwiftUI")
+    #expect((finding["remedy"] as? String)?.isEmpty == false)
+    #expect(try contents(folder)["App/Trip.swift"] == Self.texts["App/Trip.swift"])
+    let written = try ToolRun("port", folder.path("App"), "--json", "--write").json()
+    #expect(written["isWritten"] as? Bool == true)
+    // Behind the import of Foundation that the port adds.
+    #expect((written["findings"] as? [[String: Any]])?.first?["lines"] as? [Int] != nil)
+    #expect(try contents(folder)["App/Trip.swift"] == Self.ported["App/Trip.swift"])
+  }
+
   private func write(_ texts: [String: String], to folder: TemporaryFolder) throws {
     for (path, text) in texts {
       let file = URL(filePath: folder.path(path))
