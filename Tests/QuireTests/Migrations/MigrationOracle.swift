@@ -116,8 +116,11 @@ struct MigrationOracle {
               })
           }
         }
-        let mayLack = old.map(\.isOptional) ?? true
-        if !attribute.isOptional, attribute.defaultValue == nil, mayLack, hasObjects {
+        let isLacking = before.keys(of: name).contains { key in
+          guard let old else { return true }
+          return old.isOptional && before.objects[key]?.values[old.name] == nil
+        }
+        if !attribute.isOptional, attribute.defaultValue == nil, isLacking {
           refusals.conditional.insert("\(entity.name).\(attribute.name)")
         }
       }

@@ -141,6 +141,42 @@ import Testing
         """)
   }
 
+  @Test(arguments: [0, 2])
+  func
+    `an attribute becomes required where every object has a value, and else says how many lack it`(
+      absentCount: Int
+    ) throws
+  {
+    let old = try ManagedObjectModel {
+      Entity("Note") {
+        Attribute("text", .string)
+        Attribute("data", .binaryData, storedExternally: true)
+      }
+    }
+    let new = try ManagedObjectModel {
+      Entity("Note") {
+        Attribute("body", .string, optional: false, renamedFrom: "text")
+        Attribute("data", .binaryData, optional: false, storedExternally: true)
+      }
+    }
+    let plan = try plan(old, new) { context in
+      for number in 0..<5 {
+        let data = Data(repeating: 1, count: 200_000)
+        _ = try insert("Note", ["text": "\(number)", "data": data], context)
+      }
+      for _ in 0..<absentCount {
+        _ = try insert("Note", ["data": Data([1])], context)
+      }
+    }
+    if absentCount == 0 {
+      #expect(plan.obstacles.isEmpty && plan.entities(.kept).map(\.name) == ["Note"])
+    } else {
+      #expect(plan.obstacles.map(\.propertyName) == ["body"])
+      #expect(plan.obstacles.map(\.objectCount) == [absentCount])
+      #expect(throws: PersistenceError.self) { try plan.checkObstacles() }
+    }
+  }
+
   @Test func `what is in the way is in the plan, with why and what to write`() throws {
     let old = try ManagedObjectModel {
       Entity("Note") {

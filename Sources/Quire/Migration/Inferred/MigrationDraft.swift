@@ -95,23 +95,6 @@ final class MigrationDraft {
     newSchema = schema
   }
 
-  private func obstacles(
-    in difference: ModelDifference, _ snapshot: Snapshot
-  ) throws -> [MigrationPlan.Obstacle] {
-    func count(_ entity: String) throws -> Int {
-      try oldSchema.entity(named: entity).flatMap {
-        try snapshot.recordTree($0.rowTree)?.count
-      } ?? 0
-    }
-    let certain = try difference.obstacles.map {
-      MigrationPlan.Obstacle($0, objectCount: try count($0.sourceEntity), needsObjects: false)
-    }
-    let conditional = try difference.conditionalObstacles.map {
-      MigrationPlan.Obstacle($0, objectCount: try count($0.sourceEntity), needsObjects: true)
-    }
-    return certain + conditional.filter { $0.objectCount > 0 }
-  }
-
   /// Gives entities that now have a common root one key counter.
   private func joinKeySpaces() {
     // By the index of the root in the model; 0 for none, as numbers of entities begin at 1.

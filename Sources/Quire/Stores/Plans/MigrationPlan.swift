@@ -158,7 +158,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let reason: String
     /// The remedy, after which the store can be migrated.
     public let remedy: String
-    /// The number of objects of the source entity.
+    /// The number of objects of the source entity; where an attribute becomes required, of those
+    /// that have no value.
     public let objectCount: Int
     /// Whether the obstacle exists only if the store has objects of the entity.
     public let needsObjects: Bool
