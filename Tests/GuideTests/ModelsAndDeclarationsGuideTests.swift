@@ -60,6 +60,37 @@ import Testing
         """)
   }
 
+  struct Keywords: TransformableValue, ManagedValue {
+    var words: [String] = []
+    static let empty = Keywords()
+  }
+
+  final class Chapter: ManagedObject {
+    @Managed var authors: [String]? = []
+    @Managed var pages: Set<Int>?
+    @Managed var keywords: Keywords = Keywords()
+  }
+
+  @Test func `lists of values are saved and read back, and empty ones are no nil`() throws {
+    let container = try PersistentContainer(name: "Chapters", for: Chapter.self)
+    try container.loadPersistentStore(at: nil)
+    try container.writeAndWait { context in
+      let chapter = Chapter(context: context)
+      #expect(chapter.authors == [] && chapter.pages == nil && chapter.keywords.words == [])
+      chapter.authors?.append("Ada")
+      chapter.pages = [1, 3]
+      chapter.keywords.words.append("engine")
+    }
+    try container.readAndWait { context in
+      let chapter = try #require(try context.fetch(Chapter.fetchRequest()).first)
+      #expect(chapter.authors == ["Ada"] && chapter.pages == [1, 3])
+      #expect(chapter.keywords.words == ["engine"])
+    }
+    let attributes = try ManagedObjectModel(for: Chapter.self).entity(named: "Chapter")?.attributes
+    let required = attributes?.filter { !$0.isOptional }.map(\.name)
+    #expect(required == ["keywords"])
+  }
+
   @Test func `a save reports everything that is wrong`() throws {
     let context = try context()
     let book = Book(context: context)

@@ -10,7 +10,12 @@ final class Artist: ManagedObject {
   @Managed var list: [Artist]?  // error: without a question mark
   @Managed var tags: [String]  // error: may have no value: make the property optional
   @Managed var marks: Set<Int>  // error: may have no value: make the property optional
+  @Managed var labels: [String] = []  // error: arrays and sets without question mark
+  @Managed var numbers: Set<Int> = []  // error: arrays and sets without question mark
+  @Managed(.external) var codes: [String] = []  // error: arrays and sets without question mark
+  @Managed(renamedFrom: "ids") var keys: [Int]  // error: arrays and sets without question mark
   @Managed var palette: Palette  // error: may have no value: make the property optional
+  @Managed var colors: Palette = Palette()  // error: a type of your own to ManagedValue
   @Managed var shows: NSSet?  // error: write these for NSSet and NSOrderedSet
   @Managed var order: NSOrderedSet  // error: write these for NSSet and NSOrderedSet
   @Managed var plain: Plain  // error: an optional TransformableValue

@@ -63,7 +63,7 @@ public struct Managed<Value> {
   @available(
     *, unavailable,
     message:
-      "a transformable attribute may have no value: make the property optional, or conform its type to ManagedValue"
+      "a transformable attribute may have no value: make the property optional, or conform a type of your own to ManagedValue; arrays and sets without question mark are relationships"
   )
   public init() where Value: TransformableValue {
     preconditionFailure("unavailable: the compiler lets nobody come here")

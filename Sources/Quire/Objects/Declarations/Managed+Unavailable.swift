@@ -37,4 +37,32 @@ extension Managed {
   public init(_ options: AttributeOptions) where Value: ToOneManagedValue {
     preconditionFailure("unavailable: the compiler lets nobody come here")
   }
+
+  /// An array or a set that is not optional is a relationship, and so are its elements objects.
+  @available(
+    *, unavailable,
+    message:
+      "a transformable attribute may have no value: make the property optional ([String]? can have a default, too), or conform a type of your own to ManagedValue; arrays and sets without question mark are relationships"
+  )
+  public init(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ options: AttributeOptions = [],
+    transformer: @autoclosure () -> String? = nil, renamedFrom: @autoclosure () -> String? = nil,
+    versionHashModifier: @autoclosure () -> String? = nil
+  ) where Value: TransformableValue {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
+
+  /// The same without a default.
+  @available(
+    *, unavailable,
+    message:
+      "a transformable attribute may have no value: make the property optional, or conform a type of your own to ManagedValue; arrays and sets without question mark are relationships"
+  )
+  public init(
+    _ options: AttributeOptions = [], transformer: @autoclosure () -> String? = nil,
+    renamedFrom: @autoclosure () -> String? = nil,
+    versionHashModifier: @autoclosure () -> String? = nil
+  ) where Value: TransformableValue {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
 }
