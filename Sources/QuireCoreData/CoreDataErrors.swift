@@ -54,6 +54,12 @@ public let NSValidationStringTooLongError = 1660
 public let NSValidationStringTooShortError = 1670
 /// A text does not match its pattern.
 public let NSValidationStringPatternMatchingError = 1680
+/// The model of a stage of a migration is not found, or is another one.
+public let NSManagedObjectModelReferenceNotFoundError = 134504
+/// The hashes in a store are not those of its model, so that its stage is not found.
+public let NSStagedMigrationFrameworkVersionMismatchError = 134505
+/// The stages of a migration do not lead back.
+public let NSStagedMigrationBackwardMigrationError = 134506
 /// Objects do not stop changing in a save.
 public let NSManagedObjectContextLockingError = 132000
 /// The coordinator cannot be locked.

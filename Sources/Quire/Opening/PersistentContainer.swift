@@ -93,6 +93,12 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
       managedObjectModel: managedObjectModel, classes: classes, transformers: transformers)
   }
 
+  /// A container of a coordinator that is there already.
+  init(name: String, coordinator: PersistentStoreCoordinator) {
+    self.name = name
+    persistentStoreCoordinator = coordinator
+  }
+
   /// The current version of the model.
   public final var managedObjectModel: ManagedObjectModel {
     persistentStoreCoordinator.managedObjectModel

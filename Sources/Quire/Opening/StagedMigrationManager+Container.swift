@@ -3,7 +3,7 @@ import QuireModel
 // What the handlers of stages work with.
 extension StagedMigrationManager {
   /// The store of the stage that is under way, at the version of the stage that the handler is
-  /// called for. All its objects are plain ``ManagedObject``s.
+  /// called for. All its objects are plain ``ManagedObject``s, or of the manager's own class.
   ///
   /// `nil` but within a handler. Its contexts have no store when the handler has returned.
   public var container: PersistentContainer? { current.withLock { $0 as? PersistentContainer } }
@@ -23,7 +23,10 @@ extension StagedMigrationManager {
   func with(
     _ store: PersistentStore, of version: VersionedModel.Version, _ body: () throws -> Void
   ) throws {
-    let container = PersistentContainer(name: version.name, managedObjectModel: version.model)
+    let container = PersistentContainer(
+      name: version.name,
+      coordinator: PersistentStoreCoordinator(
+        managedObjectModel: version.model, defaultClass: objectClass))
     let coordinator = container.persistentStoreCoordinator
     coordinator.attach(store)
     defer { coordinator.detach() }

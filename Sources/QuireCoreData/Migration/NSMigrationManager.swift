@@ -77,9 +77,9 @@ open class NSMigrationManager: NSObject {
     try translatingErrors {
       try quireManager.migrateStore(
         from: sourceURL, sourceType: StoreType(named: sourceType),
-        options: PersistentStoreOptions(named: sourceOptions), with: try mappings?.resolved(),
+        options: try PersistentStoreOptions(named: sourceOptions), with: try mappings?.resolved(),
         toDestinationURL: destinationURL, destinationType: StoreType(named: destinationType),
-        destinationOptions: PersistentStoreOptions(named: destinationOptions))
+        destinationOptions: try PersistentStoreOptions(named: destinationOptions))
     }
   }
 

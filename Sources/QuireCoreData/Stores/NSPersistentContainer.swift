@@ -108,6 +108,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     state = Mutex(State(descriptions: [NSPersistentStoreDescription(url: url)]))
   }
 
+  /// Wraps a container that Quire has made.
+  init(_ container: PersistentContainer) {
+    name = container.name
+    persistentStoreCoordinator = .of(container.persistentStoreCoordinator)
+    state = Mutex(State(descriptions: []))
+  }
+
   /// The folder of stores that are given no other place: `Application Support` of this program.
   open class func defaultDirectoryURL() -> URL { PersistentContainer.defaultDirectoryURL() }
 

@@ -120,8 +120,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
-    try add(
-      storeType, configuration, storeURL, PersistentStoreOptions(named: options), options ?? [:])
+    try add(storeType, configuration, storeURL, options ?? [:])
   }
 
   /// Opens or creates the store that a description asks for, and calls a block when it is open.
@@ -146,17 +145,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   func add(_ description: NSPersistentStoreDescription) throws {
     try add(
-      description.type, description.configuration, description.url,
-      PersistentStoreOptions(named: description.options), description.options)
+      description.type, description.configuration, description.url, description.options)
   }
 
   @discardableResult
   private func add(
-    _ type: String, _ configuration: String?, _ url: URL?, _ options: PersistentStoreOptions,
-    _ given: [AnyHashable: Any]
+    _ type: String, _ configuration: String?, _ url: URL?, _ given: [AnyHashable: Any]
   ) throws -> NSPersistentStore {
     try translatingErrors {
-      var options = options
+      var options = try PersistentStoreOptions(named: given)
       if options.migratesAutomatically {
         options.mappingModels = try mappingModels.map { try $0.resolved() }
       }
@@ -189,7 +186,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     try translatingErrors {
       let new = try quireCoordinator.migratePersistentStore(
         store.quireStore, to: storeType == NSInMemoryStoreType ? nil : url,
-        options: PersistentStoreOptions(named: options), type: StoreType(named: storeType))
+        options: try PersistentStoreOptions(named: options), type: StoreType(named: storeType))
       return wrapped(new, options: options)
     }
   }
@@ -200,7 +197,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ) throws {
     try translatingErrors {
       try quireCoordinator.destroyPersistentStore(
-        at: url, type: StoreType(named: storeType), options: PersistentStoreOptions(named: options))
+        at: url, type: StoreType(named: storeType),
+        options: try PersistentStoreOptions(named: options))
     }
   }
 
@@ -212,9 +210,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ) throws {
     try translatingErrors {
       try quireCoordinator.replacePersistentStore(
-        at: destinationURL, destinationOptions: PersistentStoreOptions(named: destinationOptions),
+        at: destinationURL,
+        destinationOptions: try PersistentStoreOptions(named: destinationOptions),
         withPersistentStoreFrom: sourceURL,
-        sourceOptions: PersistentStoreOptions(named: sourceOptions),
+        sourceOptions: try PersistentStoreOptions(named: sourceOptions),
         type: StoreType(named: storeType))
     }
   }
@@ -237,13 +236,41 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ) throws -> [String: Any] {
     try translatingErrors {
       try PersistentStoreCoordinator.metadataForPersistentStore(
-        type: StoreType(named: storeType), at: url, options: PersistentStoreOptions(named: options))
+        type: StoreType(named: storeType), at: url,
+        options: try PersistentStoreOptions(named: options))
     }
   }
 
   /// The same, whatever the type.
   open class func metadataForPersistentStore(at url: URL) throws -> [String: Any] {
     try metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
+  }
+
+  /// Sets what the application says about the store in a file, which is not open.
+  open class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try translatingErrors {
+      try PersistentStoreCoordinator.setMetadata(
+        metadata, type: StoreType(named: storeType), at: url,
+        options: try PersistentStoreOptions(named: options))
+    }
+  }
+
+  // MARK: Deferred migration
+
+  /// Rewrites all objects that a deferred migration has left in their old layout.
+  open func finishDeferredLightweightMigration() throws {
+    try translatingErrors { try quireCoordinator.finishDeferredLightweightMigration() }
+  }
+
+  /// Rewrites some of them, which takes a fraction of a second.
+  ///
+  /// - Returns: whether objects are left, so that it should be called again.
+  @discardableResult
+  open func finishDeferredLightweightMigrationTask() throws -> Bool {
+    try translatingErrors { try quireCoordinator.finishDeferredLightweightMigrationTask() }
   }
 
   // MARK: IDs, history, queue

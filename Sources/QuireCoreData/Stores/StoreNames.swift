@@ -41,6 +41,13 @@ public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// The option to keep a history of saves.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+/// The option to leave objects in their old layout where a migration can; see
+/// ``NSPersistentStoreCoordinator/finishDeferredLightweightMigration()``.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
+  "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+/// The option to migrate in stages: an ``NSStagedMigrationManager``.
+public let NSPersistentStoreStagedMigrationManagerOptionKey =
+  "NSPersistentStoreStagedMigrationManagerOptionKey"
 /// Accepted: notifications of other coordinators' saves need no option.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
   "NSPersistentStoreRemoteChangeNotificationPostOptionKey"
@@ -81,11 +88,17 @@ extension StoreType {
 
 extension PersistentStoreOptions {
   /// Options by Core Data's names of them.
-  init(named options: [AnyHashable: Any]?) {
+  ///
+  /// - Throws: what is wrong with the stages of a staged migration.
+  init(named options: [AnyHashable: Any]?) throws {
     var plain: [String: Any] = [:]
     for (key, value) in options ?? [:] {
       let name = "\(key.base)"
-      plain[name] = value is NSNumber ? optionValue(value) : value
+      switch value {
+      case let manager as NSStagedMigrationManager: plain[name] = try manager.resolved()
+      case is NSNumber: plain[name] = optionValue(value)
+      default: plain[name] = value
+      }
     }
     self.init(plain)
   }

@@ -20,10 +20,18 @@ import Synchronization
 public final class StagedMigrationManager: Sendable {
   /// The stages in the order in which a store goes through them.
   public let stages: [any MigrationStage]
+  /// The class of the objects that handlers see.
+  let objectClass: ManagedObject.Type
   /// The container of the handler that is being called.
   let current = Mutex<(any AnyObject & Sendable)?>(nil)
 
-  /// - Parameter stages: in the order of the versions' history. They are checked when a store is
-  ///   opened.
-  public init(_ stages: [any MigrationStage]) { self.stages = stages }
+  /// - Parameters:
+  ///   - stages: in the order of the versions' history. They are checked when a store is opened.
+  ///   - objectClass: the class of the objects that handlers see, of any entity.
+  public init(
+    _ stages: [any MigrationStage], objectClass: ManagedObject.Type = ManagedObject.self
+  ) {
+    self.stages = stages
+    self.objectClass = objectClass
+  }
 }
