@@ -143,6 +143,25 @@ import Testing
     }
   }
 
+  // An index has the beginning of a long text; the whole texts decide.
+  @Test func `long texts that differ at their ends are different, and equal ones are refused`()
+    throws
+  {
+    try BatchScene.with { context in
+      let start = String(repeating: "long ", count: 400)
+      func insert(_ ends: [String]) throws -> Int {
+        let tags = ends.map { ["code": start + $0] }
+        return try context.execute(BatchInsertRequest(entityName: "Tag", objects: tags)).count
+      }
+      let counts = [try insert(["a", "b"]), try insert(["c"])]
+      #expect(counts == [2, 1])
+      for ends in [["b"], ["d", "d"]] {
+        let error = failure { _ = try insert(ends) }
+        #expect(error?.code == .managedObjectConstraintMerge)
+      }
+    }
+  }
+
   @Test func `a merge policy writes over, leaves out or replaces what is there`() throws {
     try BatchScene.with { context in
       let objects: [[String: Any]] = [

@@ -159,6 +159,25 @@ import Testing
     }
   }
 
+  @Test func `a member that comes to an ordered relationship comes to its end`() throws {
+    try BatchScene.with { context in
+      let (one, two) = (try context.insert("Thing"), try context.insert("Thing"))
+      for number in 1...4 {
+        try context.insert("Part", ["number": number, "owner": number < 3 ? one : two])
+      }
+      try context.save()
+      // The one that comes has a lower key than those that are there.
+      let request = BatchUpdateRequest(
+        entityName: "Part", predicate: Key("number") == 1,
+        propertiesToUpdate: ["owner": two.objectID])
+      try context.execute(request)
+      context.refreshAllObjects()
+      let parts = try two.value(forKey: "parts") as? [ManagedObject] ?? []
+      let numbers = try parts.map { try $0.value(forKey: "number") as? Int }
+      #expect(numbers == [3, 4, 1])
+    }
+  }
+
   @Test func `what a request may not set is refused, and nothing is changed`() throws {
     try BatchScene.with { context in
       try fill(context)

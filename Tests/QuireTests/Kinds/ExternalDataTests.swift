@@ -183,6 +183,25 @@ import Testing
     #expect(try content(context).findings == [])
   }
 
+  @Test func `the store's value wins also where the value that was read is gone`() throws {
+    let context = try ManagedObjectContext.stubbed(Self.model())
+    let image = try insert("a", large(1), context)
+    try context.save()
+    let other = SmallGallery.sibling(of: context)
+    let same = try other.existingObject(with: image.objectID)
+    try same.setValue("mine", forKey: "name")
+    try image.setValue(large(3), forKey: "photo")
+    try context.save()
+    // This fetch moves the other context on to a state that has the first value no more.
+    _ = try other.count(for: FetchRequest<ManagedObject>(entityName: "Image"))
+    try same.setPrimitiveValue(large(2), forKey: "photo")
+    other.mergePolicy = .mergeByPropertyStoreTrump
+    try other.save()
+    #expect(try data(same) == large(3))
+    #expect(try same.value(forKey: "name") as? String == "mine")
+    #expect(try content(context).findings == [])
+  }
+
   @Test func `a deletion that is undone after its save brings the value back`() throws {
     let context = try ManagedObjectContext.stubbed(Self.model())
     context.undoManager = UndoManager()

@@ -50,6 +50,19 @@ import Testing
     }
   }
 
+  @Test func `an object that a save rests on must still be there, in whichever store`() throws {
+    try Scene.with { scene in
+      let (hilma, wassily) = try scene.artists()
+      try hilma.setValue("mine", forKey: "name")
+      scene.context.detectConflicts(for: wassily)
+      let other = scene.sibling()
+      other.delete(try other.existingObject(with: wassily.objectID))
+      try other.save()
+      #expect { try scene.context.save() } throws: { code(of: $0) == .managedObjectMerge }
+      #expect(try scene.sibling().values(of: "name", "Artist") == ["Hilma"])
+    }
+  }
+
   @Test(arguments: GotchaHome.own)
   func `saves of each store are merged by themselves, and told with the store`(_ home: GotchaHome)
     throws
