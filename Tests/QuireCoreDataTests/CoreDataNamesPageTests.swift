@@ -12,10 +12,16 @@ import Testing
     }
   }
 
+  /// A container whose stores lie in a folder of this test.
+  private class NSPersistentContainer: QuireCoreData.NSPersistentContainer, @unchecked Sendable {
+    static let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "names-\(UUID())")
+    override class func defaultDirectoryURL() -> URL { folder }
+  }
+
   @Test func `the first example finds what was saved`() throws {
-    let directory = NSPersistentContainer.defaultDirectoryURL()
-    let file = directory.appendingPathComponent("Trips.quire")
-    try? FileManager.default.removeItem(at: file)
+    let folder = NSPersistentContainer.folder
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let container = NSPersistentContainer(name: "Trips")
     container.loadPersistentStores { _, error in
       if let error = error as NSError? { fatalError("\(error), \(error.userInfo)") }
@@ -24,7 +30,7 @@ import Testing
       for store in container.persistentStoreCoordinator.persistentStores {
         try? container.persistentStoreCoordinator.remove(store)
       }
-      try? FileManager.default.removeItem(at: file)
+      try? FileManager.default.removeItem(at: folder)
     }
     for name in ["Oslo", "Lissabon", "Lisbon"] {
       let trip = Trip(context: container.viewContext)

@@ -103,8 +103,24 @@ open class NSStagedMigrationManager: NSObject {
   }
 
   fileprivate func during(_ manager: StagedMigrationManager, _ body: () throws -> Void) throws {
-    container = NSPersistentContainer(try manager.requiredContainer)
+    container = StageContainer(try manager.requiredContainer)
     defer { container = nil }
     try body()
   }
+}
+
+/// A container around one that Quire has made. A class of its own: subclasses of a class with
+/// initialisers that they do not see would not have the others.
+private final class StageContainer: NSPersistentContainer, @unchecked Sendable {
+  private let stageCoordinator: NSPersistentStoreCoordinator
+
+  init(_ container: PersistentContainer) {
+    stageCoordinator = .of(container.persistentStoreCoordinator)
+    super.init(
+      name: container.name,
+      managedObjectModel: NSManagedObjectModel(
+        container.persistentStoreCoordinator.versionedModel))
+  }
+
+  override var persistentStoreCoordinator: NSPersistentStoreCoordinator { stageCoordinator }
 }

@@ -74,7 +74,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   /// The name of the container, and of its first store's file.
   public let name: String
   /// The coordinator that all contexts share.
-  public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+  open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
+  private let coordinator: NSPersistentStoreCoordinator
   private let state: Mutex<State>
 
   // Sound: descriptions are set up before stores are loaded, and the context belongs to the main
@@ -102,17 +103,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     name: String, managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID
   ) {
     self.name = name
-    persistentStoreCoordinator = NSPersistentStoreCoordinator(
+    coordinator = NSPersistentStoreCoordinator(
       managedObjectModel: model, fileID: fileID)
     let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).quire")
     state = Mutex(State(descriptions: [NSPersistentStoreDescription(url: url)]))
-  }
-
-  /// Wraps a container that Quire has made.
-  init(_ container: PersistentContainer) {
-    name = container.name
-    persistentStoreCoordinator = .of(container.persistentStoreCoordinator)
-    state = Mutex(State(descriptions: []))
   }
 
   /// The folder of stores that are given no other place: `Application Support` of this program.
