@@ -1,5 +1,6 @@
 import Foundation
 import QuireCoreData
+import QuireSimulation
 import Testing
 
 /// What `docs/core-data-names.md` shows stands in this module, word for word, and is compiled and
@@ -14,14 +15,14 @@ import Testing
 
   /// A container whose stores lie in a folder of this test.
   private class NSPersistentContainer: QuireCoreData.NSPersistentContainer, @unchecked Sendable {
-    static let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "names-\(UUID())")
-    override class func defaultDirectoryURL() -> URL { folder }
+    // Sound: the one test that uses it sets it, before it makes a container.
+    nonisolated(unsafe) static var folder: URL?
+    override class func defaultDirectoryURL() -> URL { folder ?? super.defaultDirectoryURL() }
   }
 
   @Test func `the first example finds what was saved`() throws {
-    let folder = NSPersistentContainer.folder
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try TemporaryFolder()
+    NSPersistentContainer.folder = folder.url
     let container = NSPersistentContainer(name: "Trips")
     container.loadPersistentStores { _, error in
       if let error = error as NSError? { fatalError("\(error), \(error.userInfo)") }
@@ -30,7 +31,7 @@ import Testing
       for store in container.persistentStoreCoordinator.persistentStores {
         try? container.persistentStoreCoordinator.remove(store)
       }
-      try? FileManager.default.removeItem(at: folder)
+      withExtendedLifetime(folder) {}
     }
     for name in ["Oslo", "Lissabon", "Lisbon"] {
       let trip = Trip(context: container.viewContext)

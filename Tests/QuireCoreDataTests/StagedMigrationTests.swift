@@ -1,5 +1,6 @@
 import Foundation
 import QuireCoreData
+import QuireSimulation
 import Testing
 
 /// A directory of people in three versions: one text for the name, two texts, and a required one.
@@ -28,15 +29,10 @@ private enum People {
 }
 
 @Suite final class StagedMigrationTests {
-  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-    "stages-\(UUID())")
-  private var url: URL { folder.appendingPathComponent("people.store") }
+  private let folder: TemporaryFolder
+  private var url: URL { folder.url.appendingPathComponent("people.store") }
 
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  init() throws { folder = try TemporaryFolder() }
 
   private func open(
     _ model: NSManagedObjectModel, _ options: [AnyHashable: Any] = [:]
@@ -220,7 +216,7 @@ private enum People {
     #expect(NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata) == nil)
     let trips = try #require(NSManagedObjectModel.mergedModel(from: bundles))
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: trips)
-    let file = folder.appendingPathComponent("trips.store")
+    let file = folder.url.appendingPathComponent("trips.store")
     try coordinator.remove(try coordinator.addPersistentStore(type: .sqlite, at: file))
     let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(
       type: .sqlite, at: file)
@@ -238,7 +234,7 @@ private enum People {
     try NSPersistentStoreCoordinator.setMetadata(["Owner": "Ada"], type: .sqlite, at: url)
     let metadata = try NSPersistentStore.metadataForPersistentStore(with: url)
     #expect(metadata["Owner"] as? String == "Ada")
-    let copy = folder.appendingPathComponent("copy.store")
+    let copy = folder.url.appendingPathComponent("copy.store")
     try coordinator.replacePersistentStore(at: copy, withPersistentStoreFrom: url, type: .sqlite)
     try coordinator.destroyPersistentStore(at: url, type: .sqlite)
     #expect(!FileManager.default.fileExists(atPath: url.path))
