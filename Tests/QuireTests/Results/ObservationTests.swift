@@ -220,6 +220,8 @@ extension Label: Identifiable {}
     context.refreshAllObjects()
     context.processPendingChanges()
     #expect(watches.filter(\.isChanged).count == 300)
+    // Objects that nobody holds are not refreshed.
+    withExtendedLifetime(records) {}
   }
 
   @Test func `a closure that is told within a change finds the context busy`() throws {
