@@ -93,10 +93,11 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
       managedObjectModel: managedObjectModel, classes: classes, transformers: transformers)
   }
 
-  /// A container of a coordinator that is there already.
-  init(name: String, coordinator: PersistentStoreCoordinator) {
+  /// A container of a coordinator that is there already, with the stores that it has.
+  // Public, as subclasses in other modules have no initialisers at all where one is hidden.
+  public init(name: String, persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.name = name
-    persistentStoreCoordinator = coordinator
+    self.persistentStoreCoordinator = persistentStoreCoordinator
   }
 
   /// The current version of the model.

@@ -25,7 +25,7 @@ extension StagedMigrationManager {
   ) throws {
     let container = PersistentContainer(
       name: version.name,
-      coordinator: PersistentStoreCoordinator(
+      persistentStoreCoordinator: PersistentStoreCoordinator(
         managedObjectModel: version.model, defaultClass: objectClass))
     let coordinator = container.persistentStoreCoordinator
     coordinator.attach(store)

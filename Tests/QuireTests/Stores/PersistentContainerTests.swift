@@ -39,6 +39,25 @@ import Testing
     #expect(description.configuration == nil)
   }
 
+  /// One initialiser that other modules do not see takes the others from their subclasses.
+  @Test func `a subclass in another module has every initialiser`() throws {
+    final class Note: ManagedObject { @Managed var text: String = "" }
+    final class Notes: PersistentContainer, @unchecked Sendable {}
+    let model = try ManagedObjectModel(for: Note.self)
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: [Note.self])
+    let containers = [
+      try Notes(name: "Notes", for: Note.self),
+      Notes(name: "Notes", managedObjectModel: model, classes: [Note.self]),
+      Notes(name: "Notes", persistentStoreCoordinator: coordinator),
+    ]
+    for container in containers {
+      try container.loadPersistentStore(at: nil)
+      try container.writeAndWait { Note(context: $0).text = "here" }
+      #expect(try container.readAndWait { try $0.count(for: FetchRequest<Note>()) } == 1)
+    }
+    #expect(containers[2].persistentStoreCoordinator === coordinator)
+  }
+
   @Test func `the first description is changed in place, and its store is loaded at once`() throws {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "own.quire")
