@@ -227,6 +227,37 @@ import Testing
     #expect(own.idol?.objectID == idol.objectID)
   }
 
+  /// An object that returns leads back to what others have led to it, which is made for that.
+  @Test func `what a class inserts in init while an object returns is saved`() throws {
+    let coordinator = try Meddler.coordinator()
+    let (one, two) = (
+      GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
+    )
+    one.mergePolicy = .mergeByPropertyObjectTrump
+    one.undoManager = UndoManager()
+    let thing = Meddler(context: one)
+    try one.save()
+    one.undoManager?.removeAllActions()
+    let other = Meddler(context: two)
+    try other.setValue(two.existingObject(with: thing.objectID), forKey: "cover")
+    one.delete(thing)
+    one.processPendingChanges()
+    try two.save()
+    try one.save()
+    one.undo()
+    var made: Meddler?
+    Meddler.whenMade = { object in
+      guard object.objectID == other.objectID else { return }
+      Meddler.whenMade = nil
+      made = Meddler(context: one)
+    }
+    defer { Meddler.whenMade = nil }
+    try one.save()
+    #expect(try !#require(made).hasChanges && !one.hasChanges)
+    #expect(try thing.value(forKey: "covered") as? Meddler != nil)
+    #expect(try two.count(for: FetchRequest<Meddler>()) == 3)
+  }
+
   @Test func `a parent's observer may save what a child hands over`() throws {
     let coordinator = try Meddler.coordinator()
     let parent = GotchaHome.context(of: coordinator)
@@ -376,6 +407,8 @@ private final class Meddler: ManagedObject {
       Relationship("friend", toOne: "Meddler", inverse: "friends")
       Relationship("friends", toMany: "Meddler", inverse: "friend")
       Relationship("idol", toOne: "Meddler")
+      Relationship("cover", toOne: "Meddler", inverse: "covered", deleteRule: .noAction)
+      Relationship("covered", toOne: "Meddler", inverse: "cover", deleteRule: .noAction)
     }
   }
 

@@ -16,9 +16,13 @@ extension SaveOperation {
   /// of them may be another context's work, of which this object was not told before it was
   /// deleted: both ends would contradict each other in the store from now on.
   ///
+  /// Called while a save is prepared, as it may make objects. No other context can lead anything to
+  /// these objects any more, so the newest state has all that does.
+  ///
   /// - Complexity: one pass over the rows of the entity at the other end, if there is such a
   ///   relationship: it has no index.
-  func leadBackToOthers(_ writer: StoreWriter) throws {
+  func leadBackToOthers() throws {
+    guard hasReturned, store.incremental == nil else { return }
     var open: [OpenEnd: [Reference: (object: ManagedObject, slot: Int)]] = [:]
     for item in inserted where item.object.isPersistent {
       let object = item.object
@@ -31,38 +35,40 @@ extension SaveOperation {
         open[end, default: [:]][object.reference] = (object, slot)
       }
     }
+    if open.isEmpty { return }
+    let view = try session.newestState()
     for (end, objects) in open {
       for case let storage? in entities.byIndex
       where storage.binding.entity.isKind(named: end.entity) {
-        try leadBack(objects, to: storage, end.inverse, writer)
+        guard let slot = storage.binding.slot(named: end.inverse) else { continue }
+        for (other, object, own) in try rows(of: storage, leadingBy: slot, to: objects, view) {
+          guard try object.one(own) == nil, let destination = try destination(at: other, slot)
+          else { continue }
+          try object.putPrimitive(.one(destination), in: own)
+        }
       }
     }
   }
 
-  private func leadBack(
-    _ objects: [Reference: (object: ManagedObject, slot: Int)], to storage: EntityStorage,
-    _ inverse: String, _ writer: StoreWriter
-  ) throws {
-    guard let slot = storage.binding.slot(named: inverse), storage.fieldBySlot[slot] >= 0 else {
-      return
-    }
-    let portion = 1_000
-    var first = Int64.min
-    while true {
-      let keys = try writer.keys(of: storage, from: first, limit: portion)
-      for key in keys {
-        let other = Reference(entity: storage.stored.number, key: key)
-        guard
-          let reference = try writer.withRow(other, { $0.reference(storage.fieldBySlot[slot]) })
-            ?? nil,
-          let (object, own) = objects[reference], try object.one(own) == nil,
-          let destination = try destination(at: other, slot)
-        else { continue }
-        try object.putPrimitive(.one(destination), in: own)
+  /// The rows that lead to objects by a to-one relationship.
+  private func rows(
+    of storage: EntityStorage, leadingBy slot: Int,
+    to objects: [Reference: (object: ManagedObject, slot: Int)], _ view: StoreView
+  ) throws -> [(row: Reference, object: ManagedObject, slot: Int)] {
+    let field = storage.fieldBySlot[slot]
+    guard field >= 0, let tree = try view.rows(of: storage) else { return [] }
+    var found: [(Reference, ManagedObject, Int)] = []
+    var cursor = tree.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let row = Reference(entity: storage.stored.number, key: try cursor.key)
+      if let reference = try view.row(row)?.reference(field), let end = objects[reference] {
+        found.append((row, end.object, end.slot))
       }
-      guard keys.count == portion, let last = keys.last, last < .max else { return }
-      first = last + 1
+      isInside = try cursor.next()
     }
+    withExtendedLifetime(cursor) {}
+    return found
   }
 
   /// The object of a row that leads here, unless this save deletes it or leads it elsewhere.

@@ -193,7 +193,6 @@ final class SaveOperation {
       for item in inserted where item.object.isPersistent {
         try checkPlace(of: item.object, writer)
       }
-      try leadBackToOthers(writer)
     }
     for object in watched where !object.hasChanges && object.session === session {
       try checkVersion(of: object, writer)

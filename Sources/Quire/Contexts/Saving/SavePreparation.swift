@@ -54,7 +54,8 @@ extension ManagedObjectContext {
         try save.validate()
         // Validation may change objects, too, though it should not.
         guard try haveObjectsStopped(), preparation?.isOutdated == false else { continue }
-        // To read what undo keeps may make objects, and their classes may change something in turn.
+        // Both may make objects, whose classes may change something in turn.
+        if parent == nil { for part in save.parts { try part.leadBackToOthers() } }
         undoRecording?.willCommit(save, asMerged: asMerged)
         if preparation?.isOutdated == false { return save }
       }
