@@ -19,7 +19,8 @@
   ///
   /// ``objects`` counts as changed each time the context has processed changes that show in the
   /// result: its own, and those of other contexts that it merges
-  /// (``ManagedObjectContext/automaticallyMergesChangesFromParent``). The properties of the objects
+  /// (``ManagedObjectContext/automaticallyMergesChangesFromParent``). After a
+  /// ``ManagedObjectContext/reset()``, which leaves no object, it is fetched anew. The properties of the objects
   /// are followed as well, one by one: a query sets ``ManagedObjectContext/tracksPropertyAccess``.
   ///
   /// Nothing is fetched before ``objects`` is read. What a change costs is said of
@@ -63,6 +64,7 @@
     private var follower: ResultFollower<Result>?
     private var result: LiveResult<Result>?
     private var fetchError: (any Error)?
+    private var observation: ContextObservation?
 
     /// A query without sections.
     ///
@@ -73,7 +75,7 @@
       self.request = request
       self.context = context
       sectionKeyPath = nil
-      context.tracksPropertyAccess = true
+      follow(context)
     }
 
     /// A query in sections, which have the objects with the same value of a property:
@@ -90,7 +92,14 @@
       self.request = request
       self.context = context
       sectionKeyPath = KeyPathNames.names(of: property).joined(separator: ".")
+      follow(context)
+    }
+
+    private func follow(_ context: ManagedObjectContext) {
       context.tracksPropertyAccess = true
+      observation = context.observe([.didChangeObjects]) { [unowned self] notice in
+        if notice.invalidatedAllObjects { fetchAgain() }
+      }
     }
 
     /// The present result, and what has changed since the one before. Empty where it cannot be
@@ -121,11 +130,11 @@
     private func fetch() -> LiveResult<Result> {
       let controller = FetchedResultsController(
         fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sectionKeyPath)
-      let follower = ResultFollower(controller) { [unowned self] in takeResult() }
+      let follower = ResultFollower(controller) { [unowned self] in takeNews() }
       self.follower = follower
       let fetched: LiveResult<Result>
       do {
-        fetched = try follower.takeResult()
+        fetched = try follower.fetch()
         fetchError = nil
       } catch {
         fetched = LiveResult(controller, since: [], nil, [])
@@ -135,8 +144,8 @@
       return fetched
     }
 
-    private func takeResult() {
-      guard let follower, follower.hasNews, let next = try? follower.takeResult() else { return }
+    private func takeNews() {
+      guard let next = follower?.takeNews() else { return }
       registrar.withMutation(of: self, keyPath: \.objects) { result = next }
     }
   }

@@ -64,6 +64,11 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let follower: ResultFollower<Result>
     fileprivate let signal: Signal
+    private var hasBegun = false
+
+    fileprivate init(follower: ResultFollower<Result>, signal: Signal) {
+      (self.follower, self.signal) = (follower, signal)
+    }
 
     /// The next result; `nil` when the task is cancelled.
     ///
@@ -72,11 +77,16 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
       isolation actor: isolated (any Actor)?
     ) async throws -> LiveResult<Result>? {
       if Task.isCancelled { return nil }
-      while !follower.hasNews {
+      guard hasBegun else {
+        let first = try follower.fetch()
+        hasBegun = true
+        return first
+      }
+      while true {
+        if let news = follower.takeNews() { return news }
         await signal.wait(actor)
         if Task.isCancelled { return nil }
       }
-      return try follower.takeResult()
     }
   }
 }

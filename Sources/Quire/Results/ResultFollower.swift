@@ -11,8 +11,8 @@ final class ResultFollower<Result: ManagedObject>: FetchedResultsControllerDeleg
   private let controller: FetchedResultsController<Result>
   /// Called after each set of changes.
   private let resultDidChange: () -> Void
-  /// The IDs of the objects of the result that was taken last; `nil` before the first.
-  private var knownIDs: ChunkedList<ManagedObjectID>?
+  /// The IDs of the objects of the result that was taken last.
+  private var knownIDs: ChunkedList<ManagedObjectID> = []
   private var news = News()
 
   /// What has happened since a result was taken.
@@ -31,20 +31,25 @@ final class ResultFollower<Result: ManagedObject>: FetchedResultsControllerDeleg
     self.resultDidChange = resultDidChange
   }
 
-  /// Whether there is a result that was not taken.
-  var hasNews: Bool { knownIDs == nil || news.count > 0 }
+  /// The first result, which is fetched.
+  func fetch() throws -> LiveResult<Result> {
+    controller.delegate = self
+    try controller.performFetch()
+    return take(updatedIDs: [], steps: nil)
+  }
 
-  /// Takes the present result; the first time it is fetched.
-  func takeResult() throws -> LiveResult<Result> {
-    if knownIDs == nil {
-      controller.delegate = self
-      try controller.performFetch()
-    }
+  /// The present result, if it is another than the one taken last; the first was fetched before.
+  func takeNews() -> LiveResult<Result>? {
+    guard news.count > 0 else { return nil }
     let steps = news.count == 1 ? news.steps ?? CollectionDifference([]) : nil
-    let result = LiveResult(controller, since: knownIDs ?? [], steps, news.updatedIDs)
-    knownIDs = controller.objectIDs
-    news = News()
-    return result
+    return take(updatedIDs: news.updatedIDs, steps: steps)
+  }
+
+  private func take(
+    updatedIDs: Set<ManagedObjectID>, steps: CollectionDifference<ManagedObjectID>?
+  ) -> LiveResult<Result> {
+    defer { (knownIDs, news) = (controller.objectIDs, News()) }
+    return LiveResult(controller, since: knownIDs, steps, updatedIDs)
   }
 
   func controller(

@@ -224,6 +224,17 @@ extension Label: Identifiable {}
     withExtendedLifetime(records) {}
   }
 
+  @Test func `what was read long ago is followed, too`() throws {
+    for number in 0..<2_100 { Record(context: context).title = "\(number)" }
+    try context.save()
+    let records = try context.fetch(Record.sorted(by: \.title))
+    let first = Watch { _ = records[0].title }
+    for record in records { _ = (record.title, record.plays) }
+    let last = Watch { _ = records[0].plays }
+    records[0].title = "another"
+    #expect(first.isChanged && !last.isChanged)
+  }
+
   @Test func `a closure that is told within a change finds the context busy`() throws {
     let record = try record("Blue")
     let refusals = Mutex<[PersistenceError.Code]>([])
@@ -274,6 +285,16 @@ extension Label: Identifiable {}
     _ = Band(context: context)
     try context.save()
     #expect(!idle.isChanged)
+  }
+
+  @Test func `a query is fetched anew after a reset`() throws {
+    let blue = try record("Blue")
+    let query = LiveQuery(Record.sorted(by: \.title), in: context)
+    #expect(Array(query.objects) == [blue])
+    let watch = Watch { _ = query.objects }
+    context.reset()
+    #expect(watch.isChanged && query.objects.map(\.title) == ["Blue"])
+    #expect(query.objects.allSatisfy { $0.managedObjectContext === context })
   }
 
   @Test func `another request is another result`() throws {

@@ -85,8 +85,11 @@
     private func report(_ subject: Subject) {
       if subject == .everything {
         registrar.willSet(self, keyPath: everything)
-      } else if hasDroppedPaths || paths[subject] != nil {
-        registrar.willSet(self, keyPath: path(to: subject))
+      } else if let path = paths[subject] {
+        registrar.willSet(self, keyPath: path)
+      } else if hasDroppedPaths {
+        // Not kept, as it was not read lately.
+        registrar.willSet(self, keyPath: \AccessTracking.[subject])
       }
     }
 
