@@ -20,8 +20,9 @@
   /// ``objects`` counts as changed each time the context has processed changes that show in the
   /// result: its own, and those of other contexts that it merges
   /// (``ManagedObjectContext/automaticallyMergesChangesFromParent``). After a
-  /// ``ManagedObjectContext/reset()``, which leaves no object, it is fetched anew. The properties of the objects
-  /// are followed as well, one by one: a query sets ``ManagedObjectContext/tracksPropertyAccess``.
+  /// ``ManagedObjectContext/reset()``, which leaves no object, it is fetched anew. The properties
+  /// of the objects are followed as well, one by one: a query sets
+  /// ``ManagedObjectContext/tracksPropertyAccess``.
   ///
   /// Nothing is fetched before ``objects`` is read. What a change costs is said of
   /// ``FetchedResultsController``, which does the work. A query belongs to the isolation of its
