@@ -103,6 +103,8 @@ public final class WriteTransaction: TreeReader {
   public func dropTree(_ name: String) throws(StorageError) {
     let state = try existing(name)
     try editor.change(state) { () throws(StorageError) in
+      // First, as the change may end with moving nodes of the trees that are known.
+      states[Array(name.utf8)] = nil
       switch state.kind {
       case .record:
         try Tree<RecordLayout>(space: editor.space, state: state).removeAll(with: editor)
@@ -112,7 +114,6 @@ public final class WriteTransaction: TreeReader {
       try editor.release(state.root)
       try catalog.remove(Array(name.utf8), with: editor)
     }
-    states[Array(name.utf8)] = nil
     state.ending = .invalidArgument("tree \(name) was dropped")
   }
 

@@ -240,6 +240,36 @@ struct LargeTransactionTests {
     #expect(try store.check().isSound)
   }
 
+  /// When the removal itself was too much, a page of the dropped tree was taken for a node of it.
+  @Test func `drop and rename trees, however full their memory is`() throws {
+    for count in 150..<230 {
+      let store = try open()
+      try store.write { transaction in
+        try fill(transaction, 0..<300, version: 1)
+        for name in ["gone", "kept"] {
+          let records = try transaction.createRecordTree("\(name) records")
+          for key in 0..<20 { try records.put(value(key, 1), for: Int64(key)) }
+          try transaction.createIndexTree("\(name) index")
+        }
+      }
+      try store.write { transaction in
+        // The catalog is changed by the first removal.
+        try fill(transaction, 0..<count, version: 2)
+        try transaction.dropTree("gone index")
+        try fill(transaction, count..<300, version: 2)
+        try transaction.dropTree("gone records")
+        try transaction.renameTree("kept records", to: "gone records")
+      }
+      let snapshot = try store.snapshot()
+      #expect(
+        try snapshot.treeNames().map(\.name) == ["gone records", "index", "kept index", "records"])
+      #expect(try snapshot.recordTree("gone records")?.count == 20)
+      try expect(0..<300, version: 2, in: snapshot)
+      #expect(try store.check().findings == [], "\(count)")
+      try store.close()
+    }
+  }
+
   @Test func `change nothing if they are given up, and go on afterwards`() throws {
     let files = MemoryFileSystem()
     let store = try open(files)
