@@ -10,12 +10,13 @@ func fuzz(_ bytes: [UInt8]) {
   let shapes = KeyShape.allCases
   let configuration = ModelConfiguration(
     pageSize: 512, shape: shapes[first % shapes.count], files: first & 0x80 == 0 ? .none : .memory,
-    cacheByteLimit: 64 << 10, checkpointByteLimit: 16 << 10, transactionByteLimit: 16 << 10,
+    cacheByteLimit: 64 << 10, checkpointByteLimit: 16 << 10, transactionByteLimit: 32 << 10,
     commitsPerCheck: 4)
   var operations: [StoreOperation] = [.create(tree: 0, .record), .create(tree: 1, .index)]
   while !input.isAtEnd, operations.count < 3000 { operations.append(operation(from: &input)) }
   let run = OperationRun(configuration, operations)
-  if let failure = run.failure() {
+  // Page maps of small pages are many, and stay in memory.
+  if let failure = run.failure(), !failure.isTooLarge {
     fatalError("operation \(failure.index): \(failure)\n\(run.source)")
   }
 }

@@ -14,6 +14,8 @@ package struct OperationRun {
     /// The operation that failed; the number of operations when it was the comparison at the end.
     package var index: Int
     package var description: String
+    /// Whether the store has said that the transaction is too large, as it may.
+    package var isTooLarge = false
   }
 
   /// - Returns: what went wrong, or `nil`.
@@ -28,7 +30,9 @@ package struct OperationRun {
       try machine.finish()
       return nil
     } catch {
-      return Failure(index: index, description: "\(error)")
+      var failure = Failure(index: index, description: "\(error)")
+      if case StorageError.transactionTooLarge = error { failure.isTooLarge = true }
+      return failure
     }
   }
 
