@@ -220,7 +220,7 @@ extension StoreSchema {
     func attempt(_ what: String, _ body: () throws -> Void) {
       do { try body() } catch { lost.append(what) }
     }
-    attempt("numbers and layouts of entities") {
+    attempt(StoreSchema.entitiesTitle) {
       (lastEntityNumber, lastLinkNumber, entities) = try StoreSchema.entities(in: tree)
     }
     attempt("name of the version") { versionName = try StoreSchema.versionName(in: tree) }
@@ -228,6 +228,18 @@ extension StoreSchema {
     attempt("metadata") { metadata = try StoreSchema.metadata(in: tree) }
     attempt("mark of the history") { history = try StoreSchema.history(in: tree) }
     attempt("layouts of objects that a deferred migration has left") { try readLayouts(in: tree) }
+  }
+
+  private static let entitiesTitle = "numbers and layouts of entities"
+
+  /// Numbers the entities as in a new store.
+  ///
+  /// - Returns: what is given up.
+  mutating func numberEntitiesAnew(for model: ManagedObjectModel) throws -> String {
+    let new = try StoreSchema(for: model, versionName: nil, hasIndexes: false)
+    (lastEntityNumber, lastLinkNumber) = (new.lastEntityNumber, new.lastLinkNumber)
+    entities = new.entities
+    return StoreSchema.entitiesTitle
   }
 
   /// Reads the entities, and the highest numbers of entities and links ever given.

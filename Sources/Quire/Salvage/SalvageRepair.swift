@@ -254,9 +254,10 @@ final class SalvageRepair {
     return try has(link, target.key, source) ? nil : link
   }
 
-  /// Whether links may be missing in a tree.
+  /// Whether links may be missing in a tree. Without checksums, one may also be another.
   func isDamaged(_ link: StoredEntity.Link) -> Bool {
-    incomplete.contains(link.tree) || salvage.tree(named: link.tree) == nil
+    !salvage.isIdentityKnown || incomplete.contains(link.tree)
+      || salvage.tree(named: link.tree) == nil
   }
 
   func has(_ link: StoredEntity.Link, _ owner: Int64, _ member: Reference) throws -> Bool {

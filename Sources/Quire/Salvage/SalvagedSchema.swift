@@ -48,10 +48,17 @@ struct SalvagedSchema {
           + "give the model that the store was last opened with")
     }
     var lost: [String] = []
-    schema = try StoreSchema(salvagedFrom: tree, model: model, lost: &lost)
-    notes += lost.map { "the \($0) of the store cannot be read" }
+    var schema = try StoreSchema(salvagedFrom: tree, model: model, lost: &lost)
     binding = ModelBinding(model)
-    entities = try StoreEntities(binding, schema: schema, identity: salvage.identity)
+    do {
+      entities = try StoreEntities(binding, schema: schema, identity: salvage.identity)
+    } catch {
+      // What no checksum verifies may be readable and wrong.
+      lost.append(try schema.numberEntitiesAnew(for: model))
+      entities = try StoreEntities(binding, schema: schema, identity: salvage.identity)
+    }
+    self.schema = schema
+    notes += lost.map { "the \($0) of the store cannot be read" }
   }
 
   private static func isSchema(_ fragment: TreeFragment, _ salvage: TreeSalvage) -> Bool {

@@ -40,6 +40,7 @@ public struct StoreSalvage {
   private let url: URL
   private let trees: TreeSalvage
   private let schema: SalvagedSchema
+  private let unknownLinkPageCount: Int
 
   /// Reads the pages of a store.
   ///
@@ -87,6 +88,7 @@ public struct StoreSalvage {
     var naming = TreeNaming(found, schema)
     naming.run()
     trees = naming.salvage
+    unknownLinkPageCount = naming.unknownLinkPageCount
     self.model = schema.model
     self.url = url
   }
@@ -121,6 +123,10 @@ public struct StoreSalvage {
     report.versionName = self.schema.schema.versionName
     report.damage = trees.findings.map { "\($0)" }
     report.notes = trees.notes + self.schema.notes
+    if unknownLinkPageCount > 0 {
+      report.notes.append(
+        "\(unknownLinkPageCount) pages of links could not be told to belong to a relationship")
+    }
     var options = PageStoreOptions()
     options.pageSize = trees.pageSize
     if trees.isIdentityKnown {

@@ -6,12 +6,15 @@ import QuireStorage
 /// Everything is known by its content. Rows have the layout of their entity, and their references
 /// lead to entities that the relationships allow; keys of links and of indexes end with a reference
 /// that names an entity and a key, which is then the key of one of its rows. Where two entities
-/// cannot be told apart by all this, the first is chosen.
+/// cannot be told apart by all this, the first is chosen; links that may be of several
+/// relationships are left out, as nothing would tell a wrong one.
 struct TreeNaming {
   private(set) var salvage: TreeSalvage
   private let schema: SalvagedSchema
   /// The keys of each entity that references in links and indexes name.
   private var mentions: [UInt16: Set<Int64>] = [:]
+  /// The pages of links that may belong to several relationships, and so belong to none.
+  private(set) var unknownLinkPageCount = 0
 
   init(_ salvage: TreeSalvage, _ schema: SalvagedSchema) {
     self.salvage = salvage
@@ -21,7 +24,7 @@ struct TreeNaming {
   mutating func run() {
     guard !salvage.fragments.isEmpty else { return }
     placeByContent()
-    guard !salvage.fragments.isEmpty else { return }
+    guard !salvage.isCatalogComplete, !salvage.fragments.isEmpty else { return }
     if schema.entities.byIndex.contains(where: isRowTreeMissing) { collectMentions() }
     nameRows()
     mentions = [:]
@@ -31,23 +34,60 @@ struct TreeNaming {
 
   // MARK: Parts of known trees
 
-  /// Places the fragments that fit in holes of several trees, by what their entries are.
+  /// Places the fragments that fit in holes of several trees, by what their entries are. If the
+  /// catalog has lost names, a fragment that can also be a tree without one has no place yet.
   private mutating func placeByContent() {
+    let trees = StoredTree.all(of: schema.schema)
+    let byName = Dictionary(trees.map { ($0.name, $0.content) }) { first, _ in first }
+    let nameless =
+      salvage.isCatalogComplete ? [] : trees.filter { salvage.tree(named: $0.name) == nil }
     salvage.place(
       salvage.fragments.compactMap { fragment in
-        let fitting = salvage.candidates(of: fragment).filter { fits(fragment, treeNamed: $0.name) }
-        return fitting.count == 1 ? (fragment, fitting[0]) : nil
+        let fitting = salvage.candidates(of: fragment).filter { tree in
+          byName[tree.name].map { fits(fragment, $0) } ?? true
+        }
+        guard fitting.count == 1, !nameless.contains(where: { fits(fragment, $0.content) }) else {
+          return nil
+        }
+        return (fragment, fitting[0])
       })
   }
 
-  private func fits(_ fragment: TreeFragment, treeNamed name: String) -> Bool {
-    for case let storage? in schema.entities.byIndex {
-      if storage.stored.rowTree == name { return isRows(fragment, of: storage) }
-      for link in storage.stored.links where link.tree == name {
-        return isLinks(fragment, of: storage, link)
-      }
+  /// Whether all entries of a fragment can be of a tree with this content.
+  private func fits(_ fragment: TreeFragment, _ content: StoredTree.Content) -> Bool {
+    switch content {
+    case .rows(let entity):
+      storage(named: entity).map { isRows(fragment, of: $0) } ?? false
+    case .links(let entity, let relationship):
+      storage(named: entity).flatMap { storage in
+        storage.stored.link(named: relationship).map { isLinks(fragment, of: storage, $0) }
+      } ?? false
+    case .fetchIndex(let entity, let name):
+      isIndex(fragment) { $0.kind == .fetch && $0.entityName == entity && $0.name == name }
+    case .uniquenessConstraint(let entity, let name):
+      isIndex(fragment) { $0.kind == .unique && $0.entityName == entity && $0.name == name }
+    case .schema:
+      fragment.kind == .index
+        && salvage.allSatisfy(fragment) { key, _ in
+          key.bytes?.allSatisfy { (0x20..<0x7F).contains($0) } ?? false
+        }
+    case .keys:
+      fragment.kind == .record && salvage.allSatisfy(fragment) { $1?.count == 8 }
+    case .history:
+      fragment.kind == .record
+        && salvage.allSatisfy(fragment) { _, value in
+          value?.withUnsafeBytes { (try? HistoryRecord($0)) != nil } ?? true
+        }
+    case .values:
+      fragment.kind == .record
+        && salvage.allSatisfy(fragment) {
+          $1.map { $0.count > ExternalValue.byteThreshold } ?? true
+        }
     }
-    return true
+  }
+
+  private func storage(named entity: String) -> EntityStorage? {
+    schema.entities.byIndex.lazy.compactMap { $0 }.first { $0.stored.name == entity }
   }
 
   // MARK: Evidence
@@ -121,6 +161,18 @@ struct TreeNaming {
     }
   }
 
+  private func isIndex(
+    _ fragment: TreeFragment, _ isWanted: (StoredIndex) -> Bool
+  ) -> Bool {
+    guard fragment.kind == .index, let index = schema.schema.indexes.first(where: isWanted) else {
+      return false
+    }
+    return salvage.allSatisfy(fragment) { key, value in
+      guard value?.isEmpty ?? true, let reference = Reference(endOf: key) else { return false }
+      return Reference.keys.contains(reference.key) && index.entities.contains(reference.entity)
+    }
+  }
+
   // MARK: Whole trees without a name
 
   private mutating func nameRows() {
@@ -154,37 +206,55 @@ struct TreeNaming {
     }
     guard !missing.isEmpty else { return }
     let rows = LinkEvidence(salvage, schema, for: missing)
-    var pairs: [(score: Double, fragment: TreeFragment, link: StoredEntity.Link)] = []
+    var pairs: [LinkPair] = []
     for (storage, link) in missing {
       for fragment in salvage.fragments where isLinks(fragment, of: storage, link) {
-        if let score = rows.score(fragment, of: storage, link) {
-          pairs.append((score, fragment, link))
-        }
+        let (share, isProof) = rows.share(of: fragment, storage, link)
+        pairs.append(LinkPair(share: share, isProof: isProof, fragment: fragment, link: link))
       }
     }
-    pairs.sort { ($1.score, $0.link.number) < ($0.score, $1.link.number) }
-    for pair in pairs {
-      guard salvage.tree(named: pair.link.tree) == nil, salvage.hasFragment(pair.fragment) else {
-        continue
-      }
+    pairs.sort { ($1.share, $0.link.number) < ($0.share, $1.link.number) }
+    take(pairs.filter { $0.isProof && $0.share >= 0.5 })
+    let rest = pairs.filter {
+      salvage.hasFragment($0.fragment) && salvage.tree(named: $0.link.tree) == nil
+    }
+    let byFragment = Dictionary(grouping: rest) { $0.fragment.root }
+    take(rest.filter { !$0.isProof && byFragment[$0.fragment.root]?.count == 1 })
+    let unknown = rest.filter { salvage.hasFragment($0.fragment) }.map(\.fragment)
+    let counts = Dictionary(unknown.map { ($0.root, $0.leafCount) }) { first, _ in first }
+    unknownLinkPageCount = counts.values.reduce(0, +)
+  }
+
+  /// A fragment that may be the links of a relationship.
+  private struct LinkPair {
+    /// The share of links that agree with the rest of the store.
+    let share: Double
+    /// Whether there is another side, which proves what it agrees with. Without it all fragments
+    /// with objects of the right entities look the same.
+    let isProof: Bool
+    let fragment: TreeFragment
+    let link: StoredEntity.Link
+  }
+
+  private mutating func take(_ pairs: [LinkPair]) {
+    for pair in pairs
+    where salvage.tree(named: pair.link.tree) == nil && salvage.hasFragment(pair.fragment) {
       salvage.take(pair.fragment, asTree: pair.link.tree)
     }
   }
 
-  /// The values outside of rows are long, the records of a history can be read as such. Counters of
-  /// keys are worked out anew, and so are indexes.
+  /// Counters of keys are worked out anew, and so are indexes.
   private mutating func nameOthers() {
-    for fragment in salvage.fragments where fragment.kind == .record {
-      var (isHistory, isValues) = (true, true)
-      salvage.visit(fragment) { _, value in
-        guard let value else { return }
-        if isHistory {
-          isHistory = value.withUnsafeBytes { (try? HistoryRecord($0)) != nil }
-        }
-        if value.count <= ExternalValue.byteThreshold { isValues = false }
+    let others = [
+      StoredTree(name: ExternalValue.tree, content: .values),
+      StoredTree(name: StoreSchema.historyTree, content: .history),
+    ]
+    for fragment in salvage.fragments {
+      if let tree = others.first(where: { fits(fragment, $0.content) }),
+        salvage.tree(named: tree.name) == nil
+      {
+        salvage.take(fragment, asTree: tree.name)
       }
-      let name = isValues ? ExternalValue.tree : isHistory ? StoreSchema.historyTree : nil
-      if let name, salvage.tree(named: name) == nil { salvage.take(fragment, asTree: name) }
     }
   }
 }
@@ -270,11 +340,11 @@ private struct LinkEvidence {
     self.pairs[isOrdered] = pairs
   }
 
-  /// The share of links that agree with the other side; of a relationship without an inverse, a
-  /// little less than the share of links between objects that are there. `nil` for less than half.
-  func score(
-    _ fragment: TreeFragment, of storage: EntityStorage, _ link: StoredEntity.Link
-  ) -> Double? {
+  /// The share of links that agree with the other side; of a relationship without an inverse, of
+  /// links between objects that are there.
+  func share(
+    of fragment: TreeFragment, _ storage: EntityStorage, _ link: StoredEntity.Link
+  ) -> (Double, isProof: Bool) {
     let inverse = storage.binding.entity.relationship(named: link.relationship)?.inverse
     let owners = keys[storage.stored.number] ?? []
     var (right, count) = (0, 0)
@@ -295,8 +365,7 @@ private struct LinkEvidence {
         right += 1
       }
     }
-    if inverse == nil { return count > 0 ? 0.75 * Double(right) / Double(count) : nil }
-    return count > 0 && 2 * right >= count ? Double(right) / Double(count) : nil
+    return (count > 0 ? Double(right) / Double(count) : 0, inverse != nil)
   }
 }
 

@@ -64,7 +64,8 @@ extension UnsafeRawBufferPointer: InspectedKey {
 }
 
 extension PageContent.Key {
-  var bytes: [UInt8]? {
+  /// The key of an index tree; `nil` for another.
+  package var bytes: [UInt8]? {
     guard case .bytes(let bytes) = self else { return nil }
     return bytes
   }

@@ -11,7 +11,8 @@
 // refers to them. Such a *fragment* is placed in the *hole* where it fits: of the same kind of
 // tree, one level below the lost node or deeper, with keys between the bounds that the parent of
 // the lost node has for it. Mostly only one hole is so; where several are, callers that know what
-// entries mean choose. If the catalog is damaged, whole trees are fragments and have no name.
+// entries mean choose. If the catalog has lost a page, whole trees are fragments and have no name;
+// as each of them may fit in a hole of another tree, nothing is placed by its bounds alone then.
 //
 // Files are only ever read, through `StoreImage`: checks, limits and locks are those of
 // `Inspection`.
@@ -46,6 +47,8 @@ package struct TreeSalvage {
   /// The trees except the catalog.
   package private(set) var trees: [Tree] = []
   private var treeIndexes: [String: Int] = [:]
+  /// Whether the catalog names every tree; if not, some fragments may be whole trees.
+  package private(set) var isCatalogComplete = true
   /// All fragments, largest first; those whose place is known are in ``placedRoots``.
   private var allFragments: [TreeFragment] = []
   private var placedRoots: Set<PageID> = []
@@ -98,8 +101,10 @@ package struct TreeSalvage {
       else { return }
       found[name] = found[name] ?? tree
     }
-    SalvageWalk(self).visit(catalog, take)
-    for part in parts { SalvageWalk(self).visit(part, take) }
+    let walk = SalvageWalk(self)
+    walk.visit(catalog, take)
+    for part in parts { walk.visit(part, take) }
+    walk.findHoles(in: catalog) { _ in isCatalogComplete = false }
     for tree in found.values.sorted(by: { $0.name < $1.name }) { append(tree) }
     // What the found entries lead to is no fragment.
     placedRoots.formUnion(trees.map(\.root))
@@ -133,8 +138,9 @@ package struct TreeSalvage {
     return holes
   }
 
-  /// Places the fragments that fit in one hole only.
+  /// Places the fragments that fit in one hole only, if none of them can be a tree of its own.
   private mutating func placeFragments() {
+    guard isCatalogComplete else { return }
     place(
       fragments.compactMap { fragment in
         let fitting = holes.best(for: fragment, limit: 2)
