@@ -4,6 +4,7 @@ import Quire
 
 struct Palette: TransformableValue {}
 struct Plain {}
+enum Style: String { case woodcut }
 
 final class Artist: ManagedObject {
   @Managed var works: Set<Artist>?  // error: without a question mark
@@ -19,6 +20,11 @@ final class Artist: ManagedObject {
   @Managed var shows: NSSet?  // error: write these for NSSet and NSOrderedSet
   @Managed var order: NSOrderedSet  // error: write these for NSSet and NSOrderedSet
   @Managed var plain: Plain  // error: an optional TransformableValue
+  @Managed var style: Style  // error: conforms to ManagedAttribute
+  @Managed var second: Style = .woodcut  // error: conforms to ManagedAttribute
+  @Managed var third: Style? = .woodcut  // error: conforms to ManagedAttribute
+  @Managed(.indexed) var fourth: Style  // error: conforms to ManagedAttribute
+  @Managed(.indexed) var fifth: Style = .woodcut  // error: conforms to ManagedAttribute
   @Managed var master: Artist
   @Managed var name: String
 }

@@ -47,7 +47,7 @@ public struct Managed<Value> {
   @available(
     *, unavailable,
     message:
-      "a @Managed property is an attribute's type or its optional, an object or its optional, a set or an array of objects (write these for NSSet and NSOrderedSet), or an optional TransformableValue"
+      "a @Managed property is an attribute's type or its optional (an enumeration with raw values conforms to ManagedAttribute), an object or its optional, a set or an array of objects (write these for NSSet and NSOrderedSet), or an optional TransformableValue"
   )
   public init() { preconditionFailure("unavailable: the compiler lets nobody come here") }
 

@@ -5,12 +5,13 @@ import QuireStorage
 extension CandidateSearch {
   /// A search that finds destinations by conditions, and follows the inverse back to the rows.
   ///
-  /// - Parameter conditions: conditions that one destination must meet together.
+  /// - Parameter all: conditions that one destination must meet together.
   /// - Returns: `nil` if they do not follow a relationship that has an inverse, or if a row without
-  ///   a destination may match.
-  func inverseSearch(_ conditions: [FetchCondition]) throws -> InverseSearch? {
+  ///   a destination may meet all of them.
+  func inverseSearch(_ all: [FetchCondition]) throws -> InverseSearch? {
+    let conditions = all.filter { !$0.allowsAbsence }
     guard let name = conditions.first?.path.first, let binding = storages.first?.binding,
-      conditions.allSatisfy({ $0.path.first == name && !$0.allowsAbsence }),
+      conditions.allSatisfy({ $0.path.first == name }),
       let slot = binding.slot(named: name),
       case .relationship(let relationship) = binding.properties[slot], !relationship.isTransient,
       let inverse = relationship.inverse,

@@ -59,11 +59,18 @@ struct CandidateSearch {
     var choices = searches.map { Choice(source: .index($0), paths: Set($0.narrowedPaths)) }
     // A search that finds at most one row needs no alternative.
     if searches.first?.findsOneRow ?? false { return choices }
+    var followed: Set<String> = []
     for (number, conjunct) in conjuncts.enumerated() {
-      let demands = FetchCondition.memberConditions(of: conjunct)
+      var demands = FetchCondition.memberConditions(of: conjunct)
       if let path = demands.first?.path {
+        let isDirect = !FetchCondition.conditions(of: conjunct).isEmpty
+        if isDirect, path.count > 1, isToOne(path[0]) {
+          // All conjuncts are about the same destination, and one search finds it.
+          guard followed.insert(path[0]).inserted else { continue }
+          demands = conditions.filter { $0.path.count > 1 && $0.path[0] == path[0] }
+        }
         guard let inverse = try inverseSearch(demands) else { continue }
-        choices.append(Choice(source: .inverse(inverse), paths: [path]))
+        choices.append(Choice(source: .inverse(inverse), paths: Set(demands.map(\.path))))
       } else if case .or(let parts) = conjunct, let union = try union(of: parts, with: conjuncts) {
         choices.append(Choice(source: union, paths: [["OR", "\(number)"]]))
       }
@@ -187,6 +194,13 @@ struct CandidateSearch {
       best = found.sorted()
     }
     return best
+  }
+
+  private func isToOne(_ name: String) -> Bool {
+    guard let binding = storages.first?.binding, let slot = binding.slot(named: name),
+      case .relationship(let relationship) = binding.properties[slot]
+    else { return false }
+    return !relationship.isToMany
   }
 
   func isTarget(_ reference: Reference) -> Bool {

@@ -247,6 +247,20 @@ import Testing
     try expect(
       context, Key("artist.born").between(1803, and: 1804),
       "links of artist from index Artist.byBorn, 36 candidates")
+    // Both bounds are about one artist, and so is a third condition.
+    try expect(
+      context, Key("artist.born") >= 1803 && Key("artist.born") < 1805,
+      "links of artist from index Artist.byBorn, 36 candidates")
+    try expect(
+      context,
+      Key("artist.born") >= 1803 && Key("price") > 0 && Key("artist.name") == "artist 3",
+      "links of artist from index Artist.byName, 18 candidates")
+    try expect(
+      context, Key("artist.name").in(["artist 3", nil]) && Key("artist.born") < 1900,
+      "all rows of Work")
+    try expect(
+      context, Key("artist.name").in(["artist 3", nil]) && Key("artist.born") < 1802,
+      "links of artist from index Artist.byBorn, 35 candidates")
     try expect(
       context, Key("label.text") == "label 8",
       "links of label from index Label.byText, 1 candidates")

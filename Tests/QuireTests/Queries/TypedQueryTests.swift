@@ -189,6 +189,15 @@ private final class Artwork: ManagedObject {
     #expect(
       try context.average(\Artwork.price) { $0.isSold == true }
         == sold.reduce(0) { $0 + $1.price } / Double(sold.count))
+    let (count, dearest) = try context.aggregate(
+      Artwork.self, .count, .maximum(\.price), where: { $0.isSold == true })
+    #expect(count == sold.count && dearest == sold.map(\.price).max())
+    let groups = try context.aggregate(
+      Artwork.self, .count, groupedBy: \.isSold, where: { $0.price >= 0 })
+    #expect(groups.reduce(0) { $0 + $1.values } == works.count)
+    #expect(groups.last?.group == true && groups.last?.values == sold.count)
+    let titles = try context.values(Artwork.self, \.title, where: { $0.isSold == true })
+    #expect(titles.sorted() == sold.map(\.title).sorted())
 
     let work: Artwork = try context.existingObject(with: works[0].objectID)
     #expect(work === works[0])

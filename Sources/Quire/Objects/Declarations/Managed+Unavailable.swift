@@ -65,4 +65,32 @@ extension Managed {
   ) where Value: TransformableValue {
     preconditionFailure("unavailable: the compiler lets nobody come here")
   }
+
+  /// A type that no property can have, with a default.
+  @available(
+    *, unavailable,
+    message:
+      "a @Managed property is an attribute's type or its optional (an enumeration with raw values conforms to ManagedAttribute), an object or its optional, a set or an array of objects, or an optional TransformableValue"
+  )
+  public init(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ options: AttributeOptions = [],
+    transformer: @autoclosure () -> String? = nil, renamedFrom: @autoclosure () -> String? = nil,
+    versionHashModifier: @autoclosure () -> String? = nil
+  ) {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
+
+  /// The same without a default.
+  @available(
+    *, unavailable,
+    message:
+      "a @Managed property is an attribute's type or its optional (an enumeration with raw values conforms to ManagedAttribute), an object or its optional, a set or an array of objects, or an optional TransformableValue"
+  )
+  public init(
+    _ options: AttributeOptions, transformer: @autoclosure () -> String? = nil,
+    renamedFrom: @autoclosure () -> String? = nil,
+    versionHashModifier: @autoclosure () -> String? = nil
+  ) {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
 }

@@ -28,14 +28,14 @@ extension ManagedObjectContext {
   public final func sum<Object: ManagedObject, Number: AggregateNumber>(
     _ property: KeyPath<Object, Number>, where predicate: FetchPredicate? = nil
   ) throws -> Number.Sum {
-    try aggregate(Object.self, .sum(property), where: predicate)
+    try result(of: .sum(property), where: predicate)
   }
 
   /// The average of a property's values; `nil` if there are none.
   public final func average<Object: ManagedObject, Number: AggregateNumber>(
     _ property: KeyPath<Object, Number>, where predicate: FetchPredicate? = nil
   ) throws -> Number.Mean? {
-    try aggregate(Object.self, .average(property), where: predicate)
+    try result(of: .average(property), where: predicate)
   }
 
   /// The smallest of a property's values; `nil` if there are none.
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
   public final func minimum<Object: ManagedObject, Property: AggregateValue>(
     _ property: KeyPath<Object, Property>, where predicate: FetchPredicate? = nil
   ) throws -> Property.Present? {
-    try aggregate(Object.self, .minimum(property), where: predicate)
+    try result(of: .minimum(property), where: predicate)
   }
 
   /// The largest of a property's values; `nil` if there are none.
@@ -54,7 +54,7 @@ extension ManagedObjectContext {
   public final func maximum<Object: ManagedObject, Property: AggregateValue>(
     _ property: KeyPath<Object, Property>, where predicate: FetchPredicate? = nil
   ) throws -> Property.Present? {
-    try aggregate(Object.self, .maximum(property), where: predicate)
+    try result(of: .maximum(property), where: predicate)
   }
 
   /// Several aggregates, computed in one pass, of the objects of a class that match a predicate.
@@ -139,6 +139,18 @@ extension ManagedObjectContext {
       place = 0
       return (group, (repeat try (each aggregates).result(next(result.values))))
     }
+  }
+
+  /// One aggregate. Its type is not a tuple of one value, which the compiler does not tell from
+  /// that value where there are several functions of a name.
+  private func result<Object: ManagedObject, Value>(
+    of aggregate: Aggregate<Object, Value>, where predicate: FetchPredicate?
+  ) throws -> Value {
+    var request = FetchRequest<Object>()
+    request.predicate = predicate
+    var query = GroupQuery()
+    query.aggregates.append(try aggregate.part(naming(of: request)))
+    return try aggregate.result(groupResults(query, request).first?.values.first ?? nil)
   }
 
   final func naming<Object: ManagedObject>(

@@ -35,6 +35,39 @@ extension ManagedObjectContext {
   ) throws -> Property.Present? {
     try maximum(property, where: FetchPredicate(Object.self, predicate))
   }
+
+  /// Several aggregates of the objects of which something is true:
+  /// `context.aggregate(Artwork.self, .count, .average(\.price), where: { $0.year > 1900 })`.
+  public final func aggregate<Object: ManagedObject, each Value>(
+    _ type: Object.Type, _ aggregates: repeat Aggregate<Object, each Value>,
+    where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> (repeat each Value) {
+    try aggregate(type, repeat each aggregates, where: FetchPredicate(type, predicate))
+  }
+
+  /// Aggregates of the objects of which something is true, in groups.
+  public final func aggregate<
+    Object: ManagedObject, First: GroupValue, each Group: GroupValue, each Value
+  >(
+    _ type: Object.Type, _ aggregates: repeat Aggregate<Object, each Value>,
+    groupedBy property: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Group>,
+    where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> [(group: (First, repeat each Group), values: (repeat each Value))] {
+    try aggregate(
+      type, repeat each aggregates, groupedBy: property, repeat each others,
+      where: FetchPredicate(type, predicate))
+  }
+
+  /// The values of properties, for each object of which something is true.
+  public final func values<Object: ManagedObject, each Value: GroupValue>(
+    _ type: Object.Type, _ properties: repeat KeyPath<Object, each Value>,
+    where predicate: (QueryPath<Object>) -> FetchPredicate,
+    sortedBy sortDescriptors: [FetchSortDescriptor] = [], limit: Int = 0, isDistinct: Bool = false
+  ) throws -> [(repeat each Value)] {
+    try values(
+      type, repeat each properties, where: FetchPredicate(type, predicate),
+      sortedBy: sortDescriptors, limit: limit, isDistinct: isDistinct)
+  }
 }
 
 extension FetchRequest {
