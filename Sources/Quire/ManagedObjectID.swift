@@ -11,7 +11,9 @@ import Synchronization
 /// Names one object in one store, for as long as the store exists.
 ///
 /// An object that was never saved has a temporary ID, which the save that first writes it replaces
-/// by a permanent one. IDs can be sent anywhere and compared between contexts.
+/// by a permanent one. An ID that was taken before is another value than those taken afterwards,
+/// and finds the object as they do, in all contexts of the process. IDs can be sent anywhere and
+/// compared between contexts.
 ///
 /// ## Example
 ///
@@ -39,13 +41,46 @@ import Synchronization
 public struct ManagedObjectID: Hashable, Sendable {
   /// The object's entity: the concrete one, never an ancestor.
   public let entity: EntityDescription
-  /// The store's UUID; `nil` in a temporary ID.
-  let store: StoreIdentity?
+  private let place: Place
   /// In a temporary ID a number that this process gives once.
   package let key: Int64
 
-  /// Whether the object was never saved, so that the ID means something in its context only.
+  private enum Place: Sendable {
+    case store(StoreIdentity)
+    /// Without an identity in comparisons and messages.
+    case unsaved(TemporaryIdentity?)
+  }
+
+  /// A permanent ID; without a store a temporary one, of no use once the object is saved.
+  init(entity: EntityDescription, store: StoreIdentity?, key: Int64) {
+    self.entity = entity
+    self.key = key
+    place = store.map { .store($0) } ?? .unsaved(nil)
+  }
+
+  /// A temporary ID that finds the object after it is saved.
+  init(entity: EntityDescription, temporaryKey: Int64) {
+    self.entity = entity
+    key = temporaryKey
+    place = .unsaved(TemporaryIdentity.of(temporaryKey))
+  }
+
+  /// The store's UUID; `nil` in a temporary ID.
+  var store: StoreIdentity? {
+    switch place {
+    case .store(let identity): identity
+    case .unsaved: nil
+    }
+  }
+
+  /// Whether the object had never been saved when the ID was taken.
   public var isTemporaryID: Bool { store == nil }
+
+  /// The permanent ID, if this is a temporary one and the object was saved since.
+  var permanent: ManagedObjectID {
+    guard case .unsaved(let identity?) = place, let saved = identity.savedPlace else { return self }
+    return ManagedObjectID(entity: entity, store: saved.store, key: saved.key)
+  }
 
   public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {
     left.key == right.key && left.store == right.store
@@ -67,8 +102,13 @@ public struct ManagedObjectID: Hashable, Sendable {
   /// Tells the temporary IDs of this process from those of others.
   private static let processUUID = UUID()
 
-  /// `x-coredata://STORE/Entity/p12`, or for a temporary ID `x-coredata:///Entity/tPROCESS12`.
+  /// `x-coredata://STORE/Entity/p12`, or for a temporary ID `x-coredata:///Entity/tPROCESS12` until
+  /// the object is saved.
   public func uriRepresentation() -> URL {
+    permanent.ownURI
+  }
+
+  private var ownURI: URL {
     var url = URL(string: "x-coredata://\(store.map { UUID($0).uuidString } ?? "")")
     url?.append(path: entity.name)
     url?.append(path: isTemporaryID ? "t\(Self.processUUID.uuidString)\(key)" : "p\(key)")
@@ -78,7 +118,10 @@ public struct ManagedObjectID: Hashable, Sendable {
 }
 
 extension ManagedObjectID: CustomStringConvertible {
-  public var description: String { "\(entity.name)/\(isTemporaryID ? "t" : "p")\(key)" }
+  public var description: String {
+    let id = permanent
+    return "\(entity.name)/\(id.isTemporaryID ? "t" : "p")\(id.key)"
+  }
 }
 
 extension UUID {
@@ -103,5 +146,5 @@ extension StoreIdentity {
 }
 
 extension ManagedObjectID: PredicateConvertible {
-  public var predicateValue: PredicateValue? { .object(OpaqueIdentity(self)) }
+  public var predicateValue: PredicateValue? { .object(OpaqueIdentity(permanent)) }
 }

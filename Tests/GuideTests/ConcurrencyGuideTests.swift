@@ -101,7 +101,7 @@ import Testing
   //   book.title = "?"                      // error: … with non-Sendable type 'Book'
   // }
 
-  @Test func `the second save of one object is a conflict`() throws {
+  @Test func `the second save of one object is a conflict`() async throws {
     let container = try container()
     let mine = container.newBackgroundContext()
     Book(context: mine).title = "Kindred"
@@ -131,6 +131,22 @@ import Testing
     #expect(
       printed.take() == """
         Kindred, a novel 12.0
+        """)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 1...8 {
+        group.addTask {
+          try await container.write(attempts: 100) { context in
+            for book in try context.fetch(Book.fetchRequest()) { book.price += 1 }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let prices = try await container.read { context in try context.values(Book.self, \.price) }
+    print(prices)
+    #expect(
+      printed.take() == """
+        [20.0]
         """)
   }
 

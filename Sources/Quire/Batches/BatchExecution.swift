@@ -118,7 +118,7 @@ final class BatchExecution {
   private func noPlace(of id: ManagedObjectID) -> PersistenceError {
     var error = PersistenceError(
       .persistentStoreOperation,
-      id.isTemporaryID
+      id.permanent.isTemporaryID
         ? "\(id) was never saved, and a batch request is about objects of stores: save it first"
         : "\(id) is of no store that the batch request is for")
     error.objectID = id

@@ -95,7 +95,7 @@ extension BatchWrite {
     guard let place = session.context.place(for: id), place.session === session else {
       throw binding.error(
         about: slot, .managedObjectExternalRelationship,
-        id.isTemporaryID
+        id.permanent.isTemporaryID
           ? "cannot lead to \(id), which was never saved: save it first"
           : "cannot lead to \(id), which is of another store")
     }

@@ -9,8 +9,8 @@ extension ManagedObjectContext {
     if objectID.isTemporaryID {
       let reference = objectID.temporaryReference
       if let object = newObject(reference) { return object }
-      return formerPlace(of: reference).flatMap { place in
-        session(with: place.store)?.registered(place.reference)
+      if let place = formerPlace(of: reference) {
+        return session(with: place.store)?.registered(place.reference)
       }
     }
     return place(for: objectID).flatMap { known(at: $0) }
@@ -37,15 +37,16 @@ extension ManagedObjectContext {
   /// that does not exist is noticed when the object is first used; `existingObject(with:)` checks
   /// at once.
   ///
-  /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or temporary
-  ///   and not of this context.
+  /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or of an object
+  ///   that was not saved and is not of this context.
   public final func object(with objectID: ManagedObjectID) -> ManagedObject? {
     do {
       if objectID.isTemporaryID {
         let reference = objectID.temporaryReference
         if let object = try familyObject(reference) { return object }
-        guard let place = formerPlace(of: reference) else { return nil }
-        return try session(with: place.store)?.object(at: place.reference)
+        if let place = formerPlace(of: reference) {
+          return try session(with: place.store)?.object(at: place.reference)
+        }
       }
       guard let place = place(for: objectID) else { return nil }
       if let object = known(at: place) { return object }
@@ -93,6 +94,7 @@ extension ManagedObjectContext {
   final func place(
     for objectID: ManagedObjectID
   ) -> (session: StoreSession, reference: Reference)? {
+    let objectID = objectID.permanent
     guard let identity = objectID.store, let session = session(with: identity),
       let binding = modelBinding?.entity(named: objectID.entity.name),
       let storage = session.entities.byIndex[binding.index]

@@ -17,7 +17,7 @@ extension ManagedObject {
   /// The object's ID: temporary until the first save, then permanent and always the same.
   public final var objectID: ManagedObjectID {
     if reference.isTemporary {
-      return promisedID ?? ManagedObjectID(entity: entity, store: nil, key: reference.key)
+      return promisedID ?? ManagedObjectID(entity: entity, temporaryKey: reference.key)
     }
     if let context, context.family != nil, let formerID { return formerID }
     return ManagedObjectID(entity: entity, store: storage?.identity, key: reference.key)

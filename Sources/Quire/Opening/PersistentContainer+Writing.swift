@@ -15,13 +15,33 @@ extension PersistentContainer {
   /// When `body` throws, or the save fails, nothing is saved and all changes are dropped with the
   /// context.
   ///
+  /// - Parameters:
+  ///   - attempts: how often `body` may be run, each time in a new context with the newest state:
+  ///     again if the save fails as another one came first
+  ///     (``PersistenceError/Code/managedObjectMerge``,
+  ///     ``PersistenceError/Code/managedObjectConstraintMerge``). Work that is to be run again
+  ///     should do nothing but change objects of its context.
+  ///   - body: the work.
   /// - Returns: what `body` returns, when it is saved: no object, but an
-  ///   ``ManagedObject/objectID``, which is permanent by then if it is asked for after
-  ///   ``ManagedObjectContext/obtainPermanentIDs(for:)``.
-  /// - Throws: what `body` or ``ManagedObjectContext/save()`` throws.
+  ///   ``ManagedObject/objectID``, which finds the object in another context.
+  /// - Throws: what `body` or ``ManagedObjectContext/save()`` throws; `CancellationError` if the
+  ///   task is cancelled before `body` is run again.
   @concurrent
   @discardableResult
   public final func write<Result: Sendable>(
+    attempts: Int = 1, _ body: @Sendable (ManagedObjectContext) async throws -> Result
+  ) async throws -> Result {
+    for _ in 1..<max(attempts, 1) {
+      do {
+        return try await save(body)
+      } catch let error as PersistenceError where error.isConflict {
+        try Task.checkCancellation()
+      }
+    }
+    return try await save(body)
+  }
+
+  private func save<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) async throws -> Result
   ) async throws -> Result {
     try await performBackgroundTask { context in
@@ -34,6 +54,17 @@ extension PersistentContainer {
   /// The same, on the caller's thread.
   @discardableResult
   public final func writeAndWait<Result: Sendable>(
+    attempts: Int = 1, _ body: (ManagedObjectContext) throws -> Result
+  ) throws -> Result {
+    for _ in 1..<max(attempts, 1) {
+      do {
+        return try save(body)
+      } catch let error as PersistenceError where error.isConflict {}
+    }
+    return try save(body)
+  }
+
+  private func save<Result: Sendable>(
     _ body: (ManagedObjectContext) throws -> Result
   ) throws -> Result {
     let context = newBackgroundContext()
@@ -76,5 +107,12 @@ extension ManagedObjectContext {
       .persistentStoreOperation,
       "objects were changed while they were to be read, and are not saved: change them in write(_:)"
     )
+  }
+}
+
+extension PersistenceError {
+  /// Whether another save came first, so that the same work may succeed with the newest state.
+  fileprivate var isConflict: Bool {
+    code == .managedObjectMerge || code == .managedObjectConstraintMerge
   }
 }

@@ -179,7 +179,7 @@ struct PendingSubject: PathSubject {
 
   var objectIdentity: OpaqueIdentity {
     switch source {
-    case .object(let object): OpaqueIdentity(object.objectID)
+    case .object(let object): OpaqueIdentity(object.objectID.permanent)
     case .row(let row): row.objectIdentity
     }
   }

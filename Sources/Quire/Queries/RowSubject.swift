@@ -18,7 +18,7 @@ struct RowSubject: PathSubject {
 
   var objectIdentity: OpaqueIdentity {
     if let parentRows = view.parentRows {
-      return OpaqueIdentity(parentRows.objectID(of: reference, storage))
+      return OpaqueIdentity(parentRows.objectID(of: reference, storage).permanent)
     }
     return OpaqueIdentity(
       ManagedObjectID(

@@ -153,6 +153,7 @@ final class StoreEntities: Sendable {
 
   /// - Returns: `nil` for an object of another store, or of none.
   func reference(of id: ManagedObjectID) -> Reference? {
+    let id = id.permanent
     guard id.store == identity, let stored = schema.entity(named: id.entity.name) else {
       return nil
     }

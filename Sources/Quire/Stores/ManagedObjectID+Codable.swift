@@ -17,11 +17,11 @@ extension CodingUserInfoKey {
 /// Encoding of an ID as its URI (``ManagedObjectID/uriRepresentation()``).
 ///
 /// Decoding needs a coordinator that has the ID's store (``CodingUserInfoKey``
-/// `persistentStoreCoordinator`). Encoding a temporary ID is an error, as only its context can
-/// resolve it; see ``ManagedObjectContext/obtainPermanentIDs(for:)``.
+/// `persistentStoreCoordinator`). Encoding the ID of an object that is not saved is an error, as
+/// only its context can resolve it; see ``ManagedObjectContext/obtainPermanentIDs(for:)``.
 extension ManagedObjectID: Codable {
   public func encode(to encoder: any Encoder) throws {
-    guard !isTemporaryID else {
+    guard !permanent.isTemporaryID else {
       throw EncodingError.invalidValue(
         self,
         .init(
@@ -60,20 +60,20 @@ extension PersistentStoreCoordinator: ObjectIdentityDecoding {
 }
 
 extension ManagedObjectID {
-  /// The store of the object, if a coordinator of this process has it open; `nil` for a temporary
-  /// ID.
+  /// The store of the object, if a coordinator of this process has it open; `nil` for an object
+  /// that was not saved.
   ///
   /// An ID has the UUID of a store. If several coordinators have such a store open, it is the one
   /// that was added first; `PersistentStoreCoordinator.persistentStore(for:)` looks in a single
   /// one.
   public var persistentStore: PersistentStore? {
-    store.flatMap { AddedStores.first(with: $0) }
+    permanent.store.flatMap { AddedStores.first(with: $0) }
   }
 }
 
 extension PersistentStoreCoordinator {
   /// The coordinator's store that an ID belongs to; `nil` if it belongs to none of them.
   public func persistentStore(for objectID: ManagedObjectID) -> PersistentStore? {
-    stores.first { $0.identity == objectID.store }
+    stores.first { $0.identity == objectID.permanent.store }
   }
 }

@@ -11,6 +11,10 @@ import Testing
 @Suite struct `IDs of objects` {
   typealias Artist = SmallGallery.Artist
 
+  final class Note: ManagedObject {
+    @Managed var text: String
+  }
+
   @Test(arguments: GotchaHome.allCases)
   func `a permanent ID is encoded as its URI, and decoded with a coordinator`(_ home: GotchaHome)
     throws
@@ -38,6 +42,82 @@ import Testing
       }
       #expect(stranger.persistentStore(for: artist.objectID) == nil)
     }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `an ID that was taken before the save finds the object after it`(_ home: GotchaHome) throws {
+    try home.withContext { context in
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      let artist = Artist(context: context)
+      artist.name = "Hokusai"
+      let early = artist.objectID
+      let dropped = Artist(context: context)
+      let gone = dropped.objectID
+      context.delete(dropped)
+      let other = GotchaHome.context(of: coordinator)
+      #expect(throws: PersistenceError.self) { try other.existingObject(with: early) }
+      #expect(early.uriRepresentation().host() == nil)
+      try context.insert("Artwork", ["title": "Wave", "artist": artist])
+      try context.save()
+
+      #expect(early.isTemporaryID && early != artist.objectID)
+      #expect(context.object(with: early) === artist)
+      #expect(context.registeredObject(for: early) === artist)
+      let same = try other.existingObject(with: early, as: Artist.self)
+      #expect(same.name == "Hokusai" && same.objectID == artist.objectID)
+      #expect(other.registeredObject(for: early) === same)
+      #expect(early.uriRepresentation() == artist.objectID.uriRepresentation())
+      #expect("\(early)" == "\(artist.objectID)")
+      #expect(early.persistentStore === coordinator.persistentStores.first)
+      #expect(coordinator.persistentStore(for: early) === coordinator.persistentStores.first)
+      #expect(try JSONEncoder().encode([early]) == JSONEncoder().encode([artist.objectID]))
+      for key in ["SELF", "artist"] {
+        let entity = key == "SELF" ? "Artist" : "Artwork"
+        var request = FetchRequest<ManagedObject>(entityName: entity)
+        request.predicate = try FetchPredicate(format: "\(key) == %@", early)
+        #expect(try other.count(for: request) == 1, "\(key)")
+      }
+      #expect(throws: PersistenceError.self) { try other.existingObject(with: gone) }
+      guard home != .elsewhere else { return }
+      let result = try other.execute(BatchDeleteRequest(objectIDs: [early]))
+      // With the artist goes what leads to it.
+      #expect(result.count == 2)
+      #expect(throws: PersistenceError.self) {
+        try GotchaHome.context(of: coordinator).existingObject(with: early)
+      }
+    }
+  }
+
+  @Test func `a child's ID finds the object once the root has saved it`() throws {
+    try GotchaHome.memory.withContext { context in
+      let child = ManagedObjectContext(parent: context)
+      let artist = Artist(context: child)
+      let early = artist.objectID
+      try child.save()
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      let other = GotchaHome.context(of: coordinator)
+      #expect(throws: PersistenceError.self) { try other.existingObject(with: early) }
+      try context.save()
+      let same = try other.existingObject(with: early)
+      #expect(!same.objectID.isTemporaryID)
+      #expect(child.object(with: early) === artist && child.object(with: same.objectID) === artist)
+    }
+  }
+
+  @Test func `a container's piece of work gives the IDs of what it has made`() async throws {
+    let container = try PersistentContainer(name: "Notes", for: Note.self)
+    try container.loadPersistentStore(at: nil)
+    let ids = try await container.write { context in
+      ["one", "two"].map { text in
+        let note = Note(context: context)
+        note.text = text
+        return note.objectID
+      }
+    }
+    let texts = try await container.read { context in
+      try ids.map { try context.existingObject(with: $0, as: Note.self).text }
+    }
+    #expect(texts == ["one", "two"])
   }
 
   @Test(arguments: GotchaHome.allCases)

@@ -58,6 +58,58 @@ import Testing
     #expect(containers[2].persistentStoreCoordinator === coordinator)
   }
 
+  @Test func `work is run again after a conflict, as often as it is allowed to`() async throws {
+    final class Note: ManagedObject { @Managed(.unique) var text: String }
+    let container = try PersistentContainer(name: "Notes", for: Note.self)
+    try container.loadPersistentStore(at: nil)
+    try container.writeAndWait { Note(context: $0).text = "" }
+    var runs = 0
+    // Another save comes first, twice.
+    func lengthen(_ context: ManagedObjectContext) throws -> Int {
+      guard let note = try context.fetch(Note.fetchRequest()).first else { return 0 }
+      note.text += "a"
+      runs += 1
+      if runs <= 2 {
+        try container.writeAndWait { context in
+          try context.fetch(Note.fetchRequest()).first?.text += "b"
+        }
+      }
+      return note.text.count
+    }
+    #expect(throws: PersistenceError.self) {
+      try container.writeAndWait(attempts: 2, lengthen)
+    }
+    #expect(runs == 2)
+    runs = 0
+    #expect(try container.writeAndWait(attempts: 3, lengthen) == 5 && runs == 3)
+    // Two writers that make what is not there yet: one of them finds the other's.
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          do {
+            try await container.write(attempts: 10) { context in
+              if try context.count(Note.self, where: { $0.text == "new" }) == 0 {
+                Note(context: context).text = "new"
+              }
+            }
+          } catch {
+            Issue.record(error)
+          }
+        }
+      }
+    }
+    #expect(try container.readAndWait { try $0.count(Note.self) } == 2)
+    // Another error is thrown at once, and so is one that is not the save's.
+    runs = 0
+    #expect(throws: PersistenceError.self) {
+      try container.writeAndWait(attempts: 5) { context in
+        _ = Note(context: context)
+        runs += 1
+      }
+    }
+    #expect(runs == 1)
+  }
+
   @Test func `the first description is changed in place, and its store is loaded at once`() throws {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "own.quire")

@@ -92,6 +92,11 @@ extension ManagedObject {
     guard let reference = context?.family?.shownReferences[ObjectIdentifier(self)] else {
       return nil
     }
-    return ManagedObjectID(entity: entity, store: nil, key: reference.key)
+    let id = ManagedObjectID(entity: entity, temporaryKey: reference.key)
+    if let storage, !self.reference.isTemporary {
+      TemporaryIdentity.record(
+        reference.key, savedAs: self.reference.key, in: storage.identity)
+    }
+    return id
   }
 }

@@ -198,6 +198,7 @@ extension SaveOperation {
     let context = session.context
     let areAllNew = !hasReturned && context.forgetNewObjects(if: inserted.count)
     session.identityMap.reserve(inserted.count)
+    let isAnyIDKnown = TemporaryIdentity.isAnyLiving
     var rows = view.map { RowRun($0) }
     var start = 0
     while start < inserted.count {
@@ -207,6 +208,10 @@ extension SaveOperation {
         let reference = inserted[end].reference
         inserted[end].ofObject { object in
           if !areAllNew { context.unregister(object) }
+          if isAnyIDKnown, object.reference.isTemporary {
+            TemporaryIdentity.record(
+              object.reference.key, savedAs: reference.key, in: session.identity)
+          }
           object.reference = reference
           object.arena = arena
           session.enter(object)

@@ -21,10 +21,11 @@ public struct IncrementalStoreKey: Hashable, Sendable, CustomStringConvertible {
     self.number = number
   }
 
-  /// The row of an object ID; `nil` for a temporary ID.
+  /// The row of an object ID; `nil` for that of an object that was not saved.
   public init?(_ objectID: ManagedObjectID) {
-    if objectID.isTemporaryID { return nil }
-    self.init(objectID.entity.name, objectID.key)
+    let id = objectID.permanent
+    if id.isTemporaryID { return nil }
+    self.init(id.entity.name, id.key)
   }
 
   public var description: String { "\(entityName)/p\(number)" }
