@@ -58,20 +58,21 @@ import Testing
     #expect(containers[2].persistentStoreCoordinator === coordinator)
   }
 
+  private final class UniqueNote: ManagedObject { @Managed(.unique) var text: String }
+
   @Test func `work is run again after a conflict, as often as it is allowed to`() async throws {
-    final class Note: ManagedObject { @Managed(.unique) var text: String }
-    let container = try PersistentContainer(name: "Notes", for: Note.self)
+    let container = try PersistentContainer(name: "Notes", for: UniqueNote.self)
     try container.loadPersistentStore(at: nil)
-    try container.writeAndWait { Note(context: $0).text = "" }
+    try container.writeAndWait { UniqueNote(context: $0).text = "" }
     var runs = 0
     // Another save comes first, twice.
     func lengthen(_ context: ManagedObjectContext) throws -> Int {
-      guard let note = try context.fetch(Note.fetchRequest()).first else { return 0 }
+      guard let note = try context.fetch(UniqueNote.fetchRequest()).first else { return 0 }
       note.text += "a"
       runs += 1
       if runs <= 2 {
         try container.writeAndWait { context in
-          try context.fetch(Note.fetchRequest()).first?.text += "b"
+          try context.fetch(UniqueNote.fetchRequest()).first?.text += "b"
         }
       }
       return note.text.count
@@ -88,8 +89,8 @@ import Testing
         group.addTask {
           do {
             try await container.write(attempts: 10) { context in
-              if try context.count(Note.self, where: { $0.text == "new" }) == 0 {
-                Note(context: context).text = "new"
+              if try context.count(UniqueNote.self, where: { $0.text == "new" }) == 0 {
+                UniqueNote(context: context).text = "new"
               }
             }
           } catch {
@@ -98,12 +99,12 @@ import Testing
         }
       }
     }
-    #expect(try container.readAndWait { try $0.count(Note.self) } == 2)
+    #expect(try container.readAndWait { try $0.count(UniqueNote.self) } == 2)
     // Another error is thrown at once, and so is one that is not the save's.
     runs = 0
     #expect(throws: PersistenceError.self) {
       try container.writeAndWait(attempts: 5) { context in
-        _ = Note(context: context)
+        _ = UniqueNote(context: context)
         runs += 1
       }
     }
