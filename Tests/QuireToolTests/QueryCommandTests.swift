@@ -35,6 +35,24 @@ import Testing
     }
   }
 
+  @Test func `dates are asked for and shown by the calendar`() throws {
+    let shop = try Shop(in: TemporaryFolder())
+    let edit = ToolRun(
+      "edit", shop.path, "--do", "set Work/p3 acquired=2024-01-31T12:00:00Z")
+    #expect(edit.code == .good, "\(edit.errors)")
+    let condition = "acquired >= CAST('2024-01-31', 'NSDate')"
+    #expect(
+      query(shop, "--where", condition, "--format", "table").lines[1].contains(
+        "2024-01-31T12:00:00Z"))
+    #expect(
+      query(shop, "--max", "acquired", "--format", "table").lines[1] == "2024-01-31T12:00:00Z")
+    #expect(
+      try query(shop, "--where", condition).jsonLines().map { $0["acquired"] as? Double }
+        == [728_395_200])
+    let mistake = query(shop, "--where", "acquired >= '2024-01-31'")
+    #expect(mistake.errors.contains("CAST('2024-01-31T12:00:00Z', 'NSDate')"))
+  }
+
   @Test func `a terminal shows a table, and a file gets JSON`() throws {
     let shop = try Shop(in: TemporaryFolder())
     let words = [

@@ -39,29 +39,8 @@ extension ExportedValue {
     return Double(number)
   }
 
-  private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: false)
-
   private static func moment(_ date: Date) -> ExportedValue {
-    let seconds = date.timeIntervalSinceReferenceDate
-    // Years of four digits.
-    guard abs(seconds) < 6e10 else { return number(of: seconds) }
-    let whole = seconds.rounded(.down)
-    let text = Date(timeIntervalSinceReferenceDate: whole).formatted(format)
-    if seconds == whole {
-      return seconds == 0 && seconds.sign == .minus ? .text("-0") : .text(text)
-    }
-    // The fewest digits that name the moment exactly.
-    var scale = 1.0
-    for count in 1...12 {
-      scale *= 10
-      let digits = "\(Int64(((seconds - whole) * scale).rounded()))"
-      if digits.utf8.count > count { continue }
-      let fraction = String(repeating: "0", count: count - digits.utf8.count) + digits
-      if let part = Double("0." + fraction), whole + part == seconds {
-        return .text("\(text.dropLast()).\(fraction)Z")
-      }
-    }
-    return number(of: seconds)
+    MomentText.text(of: date).map { .text($0) } ?? number(of: date.timeIntervalSinceReferenceDate)
   }
 
   /// The value that an attribute has of this one; `nil` if it is not of the attribute's type.
@@ -115,17 +94,8 @@ extension ExportedValue {
 
   private var date: Date? {
     if let double { return Date(timeIntervalSinceReferenceDate: double) }
-    guard case .text(let text) = self, text.hasSuffix("Z") else { return nil }
-    let parts = text.dropLast().split(separator: ".", maxSplits: 1)
-    // Foundation takes the 30th of February for the second of March, and passes over a rest.
-    guard let first = parts.first, let whole = try? Self.format.parse("\(first)Z"),
-      whole.formatted(Self.format) == "\(first)Z"
-    else { return nil }
-    if parts.count == 1 { return whole }
-    guard parts[1].utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let part = Double("0.\(parts[1])") else {
-      return nil
-    }
-    return Date(timeIntervalSinceReferenceDate: whole.timeIntervalSinceReferenceDate + part)
+    if case .text(let text) = self { return MomentText.date(of: text) }
+    return nil
   }
 
   private var data: Data? {

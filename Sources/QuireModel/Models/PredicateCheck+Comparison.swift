@@ -113,7 +113,7 @@ private struct ComparisonCheck {
 
   private func hint(_ wanted: ExpressionType, _ given: ExpressionType) -> String? {
     switch (wanted, given) {
-    case (.date, .text): "Give it a Date"
+    case (.date, .text): "Give it a Date, or write CAST('2024-01-31T12:00:00Z', 'NSDate')"
     case (.date, .number):
       "Give it a Date, or write CAST(seconds, 'NSDate') for seconds since the reference date"
     case (.uuid, .text): "Give it a UUID"

@@ -6,7 +6,7 @@
 
 /// The types of constants that have no literal and are written `CAST("…", "Date")`.
 enum CastType: String, CaseIterable {
-  /// Seconds since the reference date.
+  /// Seconds since the reference date, or ISO 8601.
   case date = "Date"
   case decimal = "Decimal"
   case double = "Double"
@@ -35,7 +35,9 @@ enum CastType: String, CaseIterable {
   /// The value that `text` is in this type, if it is one.
   func value(of text: String) -> AttributeValue? {
     switch self {
-    case .date: Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .date:
+      (Double(text).map(Date.init(timeIntervalSinceReferenceDate:)) ?? MomentText.date(of: text))
+        .map { .date($0) }
     case .decimal:
       text == "NaN" ? .decimal(.nan) : DecimalParts(text: text)?.decimal.map { .decimal($0) }
     case .double: Double(text).map { .double($0) }

@@ -52,16 +52,7 @@ enum EditValue {
 
   private static func date(_ text: String) -> Date? {
     if let seconds = Double(text) { return Date(timeIntervalSinceReferenceDate: seconds) }
-    let isDay = text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
-    for hasFraction in [false, true] {
-      let format = Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction)
-      let whole = isDay ? "\(text)T00:00:00Z" : text
-      guard let date = try? format.parse(whole) else { continue }
-      // Foundation takes the 30th of February for the second of March.
-      if whole.hasSuffix("Z"), date.formatted(format).prefix(19) != whole.prefix(19) { return nil }
-      return date
-    }
-    return nil
+    return MomentText.date(of: text)
   }
 
   private static func composite(

@@ -33,8 +33,11 @@ struct GroupColumns {
   }
 
   /// The groups in the order of the query, with offset and limit applied.
+  ///
+  /// - Parameter isForReading: whether a person reads them.
   func rows(
-    of query: ObjectQuery, in context: ManagedObjectContext, _ model: ManagedObjectModel
+    of query: ObjectQuery, in context: ManagedObjectContext, _ model: ManagedObjectModel,
+    isForReading: Bool
   ) throws -> [[JSONValue]] {
     let results = try context.groupRows(
       of: query.unorderedRequest(in: model), by: groups.map { FetchExpression.names(in: $0) },
@@ -55,7 +58,7 @@ struct GroupColumns {
       rows = places.map { rows[$0] }
     }
     return rows.dropFirst(query.offset).prefix(query.limit ?? .max).map { row in
-      row.map { JSONValue($0) }
+      row.map { JSONValue($0, isForReading: isForReading) }
     }
   }
 
@@ -70,12 +73,13 @@ struct GroupColumns {
 
 extension JSONValue {
   /// A value that a predicate could compare: an attribute's, or an object by its ID.
-  init(_ value: PredicateValue?) {
+  fileprivate init(_ value: PredicateValue?, isForReading: Bool) {
     switch value {
     case nil: self = .null
-    case .value(let value): self.init(value)
+    case .value(let value): self.init(value, isForReading: isForReading)
     case .object(let identity): self = .string("\(identity)")
-    case .collection(let members): self = .array(members.map { JSONValue($0) })
+    case .collection(let members):
+      self = .array(members.map { JSONValue($0, isForReading: isForReading) })
     }
   }
 }

@@ -18,12 +18,15 @@ struct ObjectColumns {
   }
 
   /// A value for each column.
-  func cells(of object: ManagedObject) throws -> [JSONValue] {
+  ///
+  /// - Parameter isForReading: whether a person reads them.
+  func cells(of object: ManagedObject, isForReading: Bool) throws -> [JSONValue] {
     var cells: [JSONValue] = [.string("\(object.objectID)")]
     for attribute in attributes {
       let value = try object.value(forKey: attribute.name)
       cells.append(
-        value.flatMap { AttributeValue($0, for: attribute) }.map { JSONValue($0) } ?? .null)
+        value.flatMap { AttributeValue($0, for: attribute) }
+          .map { JSONValue($0, isForReading: isForReading) } ?? .null)
     }
     for relationship in relationships {
       let destination = try object.value(forKey: relationship.name) as? ManagedObject

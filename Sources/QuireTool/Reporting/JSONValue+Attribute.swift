@@ -6,8 +6,10 @@ extension JSONValue {
   ///
   /// Numbers are JSON numbers, whole ones with all 64 bits; those that are not finite, and
   /// decimals, are strings. A date is the number of seconds since 2001-01-01 00:00 UTC, which is
-  /// what is stored: no calendar text has all its bits. Bytes are base64.
-  package init(_ value: AttributeValue) {
+  /// what is stored. Bytes are base64.
+  ///
+  /// - Parameter isForReading: whether a person reads it, who wants dates by the calendar.
+  package init(_ value: AttributeValue, isForReading: Bool = false) {
     switch value {
     case .boolean(let flag): self.init(flag)
     case .integer(let number): self.init(number)
@@ -15,12 +17,20 @@ extension JSONValue {
     case .float(let number): self.init(number)
     case .decimal(let number): self = .string(number.description)
     case .string(let text): self = .string(text)
-    case .date(let date): self.init(date.timeIntervalSinceReferenceDate)
+    case .date(let date):
+      self =
+        isForReading
+        ? MomentText.text(of: date).map { .string($0) }
+          ?? JSONValue(date.timeIntervalSinceReferenceDate)
+        : JSONValue(date.timeIntervalSinceReferenceDate)
     case .binary(let data), .transformed(let data): self = .string(data.base64EncodedString())
     case .uuid(let uuid): self = .string(uuid.uuidString)
     case .uri(let url), .objectID(let url): self = .string(url.absoluteString)
     case .composite(let values):
-      self = .object(values.sorted { $0.key < $1.key }.map { ($0.key, JSONValue($0.value)) })
+      self = .object(
+        values.sorted { $0.key < $1.key }.map {
+          ($0.key, JSONValue($0.value, isForReading: isForReading))
+        })
     }
   }
 }

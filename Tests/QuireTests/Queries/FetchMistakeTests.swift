@@ -66,7 +66,7 @@ import Testing
     ("age > 'abc'", "age", "a number", "a text"),
     ("NOT (age == 1 OR age == 'abc')", "age", "a number", "a text"),
     ("hired > 5", "hired", "a date", "a number"),
-    ("hired == '2020-01-01'", "hired", "a date", "Give it a Date"),
+    ("hired == '2020-01-01'", "hired", "a date", "write CAST("),
     ("tags.@count > 'a'", "tags.@count", "a number", "a text"),
     ("dept == 'x'", "dept", "an object of Dept", "a text"),
     ("dept.name == dept", "dept.name", "a text", "an object of Dept"),
