@@ -73,7 +73,9 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     var text = "error \(code): \(messageWithObject)"
     text += underlyingWords
-    for detail in detailedErrors { text += "\n  \(detail)" }
+    for detail in detailedErrors where !message.contains(detail.message) {
+      text += "\n  \(detail)"
+    }
     return text
   }
 

@@ -36,6 +36,7 @@ import Testing
     }
     Entity("Host") {
       Attribute("name", .string)
+      Attribute("tags", .transformable)
       Relationship("shows", toMany: "Show", inverse: "host", deleteRule: .deny)
     }
   }
@@ -79,6 +80,18 @@ import Testing
       ) { $1 }
       return values[key].flatMap { $0 is NSNull ? nil : $0 }
     }
+  }
+
+  @Test func `a value that is kept as JSON is typed and shown as JSON`() throws {
+    let place = try Place()
+    #expect(place.edit(#"set Host/1 tags='["new","red"]'"#).code == .good)
+    let bytes = Data(#"["new","red"]"#.utf8).base64EncodedString()
+    #expect(try place.value("Host/p1", "tags") as? String == bytes)
+    let table = ToolRun("query", place.path, "--entity", "Host", "--format", "table")
+    #expect(table.lines[1] == #"Host/p1   host  ["new","red"]"#)
+    #expect(place.edit("set Host/1 tags=\(bytes)").code == .good)
+    let wrong = place.edit(#"set Host/1 tags=["new"#)
+    #expect(wrong.errors.contains("JSON"), "\(wrong.errors)")
   }
 
   @Test func `objects are inserted, changed, linked and deleted in one go`() throws {

@@ -25,7 +25,8 @@ enum EditValue {
     case .string: return .string(text)
     case .date: return date(text).map { .date($0) }
     case .binaryData: return Data(base64Encoded: text).map { .binary($0) }
-    case .transformable: return Data(base64Encoded: text).map { .transformed($0) }
+    case .transformable:
+      return (json(text, of: attribute) ?? Data(base64Encoded: text)).map { .transformed($0) }
     case .uuid: return UUID(uuidString: text).map { .uuid($0) }
     case .uri: return URL(string: text).map { .uri($0) }
     case .objectID: return URL(string: text).map { .objectID($0) }
@@ -42,12 +43,23 @@ enum EditValue {
     case .boolean: "true or false"
     case .string: "a text"
     case .date: "a moment such as 2024-01-31T12:00:00Z, a day, or seconds since 2001"
-    case .binaryData, .transformable: "base64"
+    case .binaryData: "base64"
+    case .transformable: "base64 or, of a value without a transformer of its own, JSON"
     case .uuid: "a UUID"
     case .uri, .objectID: "a URL"
     case .composite: "a JSON object with its elements"
     case .undefined: "no value that can be typed"
     }
+  }
+
+  /// The bytes of a value that is kept as JSON; base64 begins with none of these characters.
+  private static func json(_ text: String, of attribute: AttributeDescription) -> Data? {
+    let data = Data(text.utf8)
+    guard attribute.valueTransformerName == nil, let first = data.first,
+      "[{\"".utf8.contains(first),
+      (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
+    else { return nil }
+    return data
   }
 
   private static func date(_ text: String) -> Date? {

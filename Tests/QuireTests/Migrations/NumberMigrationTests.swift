@@ -139,6 +139,9 @@ import Testing
     #expect(error?.message.hasPrefix("25 numbers in the store are none of the type") == true)
     #expect(error?.message.hasSuffix("and 5 more") == true)
     #expect(error?.detailedErrors.map { $0.objectID?.key } == (1...20).map { 2 * $0 })
+    // A person reads each of them once.
+    let lines = error?.description.split(separator: "\n") ?? []
+    #expect(lines.count == 22 && Set(lines).count == 22)
   }
 
   @Test func `a plan says which way it goes and what has to be looked at, and looks at nothing`()
