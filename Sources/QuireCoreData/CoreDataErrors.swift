@@ -150,6 +150,8 @@ func raising<Result>(_ body: () throws -> Result) -> Result {
 /// A Swift error is not caught as an `NSError` on every platform, so the object is made here. With
 /// a context the error has objects where it has IDs without one.
 func coreDataError(_ error: any Error, _ context: NSManagedObjectContext? = nil) -> any Error {
+  // What a store of the application's has thrown is the application's own.
+  if let failure = error as? StoreFailure { return failure.error }
   guard let error = error as? PersistenceError else {
     if error is ModelError || error is XcodeModelError || error is XcodeMappingError {
       return NSError(
@@ -158,6 +160,7 @@ func coreDataError(_ error: any Error, _ context: NSManagedObjectContext? = nil)
     }
     return error
   }
+  if let failure = error.underlying as? StoreFailure { return failure.error }
   var info = error.errorUserInfo
   if !error.detailedErrors.isEmpty {
     info[NSDetailedErrorsKey] = error.detailedErrors.map { coreDataError($0, context) }

@@ -88,9 +88,9 @@ extension StoreSession {
   /// Takes a key for each object, in one commit.
   fileprivate func takePlaces(for objects: [ManagedObject]) throws -> [Reference] {
     let store = try requiredStore()
-    if let incremental = store.incremental {
+    if let incremental {
       return try incremental.takePlaces(
-        for: objects.compactMap { store.entities.byIndex[$0.binding.index] })
+        for: objects.filter { store.entities.byIndex[$0.binding.index] != nil })
     }
     var places: [Reference] = []
     do {

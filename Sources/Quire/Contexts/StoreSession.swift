@@ -16,6 +16,8 @@ final class StoreSession {
   @exclusivity(unchecked) unowned(unsafe) let context: ManagedObjectContext
   /// The store as the coordinator had it when the context last compared its sessions with it.
   @exclusivity(unchecked) private(set) var store: PersistentStore
+  /// The incremental store as the context asks it, made when it is needed.
+  private var front: IncrementalSource?
   /// The classes of the context's coordinator.
   let classes: ObjectClasses?
   /// The store's position among those of the coordinator.
@@ -61,6 +63,13 @@ final class StoreSession {
   var identity: StoreIdentity { store.identity }
   var entities: StoreEntities { store.entities }
 
+  /// The incremental store as the context asks it, if the session is of one.
+  var incremental: IncrementalSource? {
+    if let front { return front }
+    front = store.incremental?.front(for: context)
+    return front
+  }
+
   /// Whether the store was removed from the coordinator or replaced.
   var isRetired: Bool { store.entities.isRetired }
 
@@ -74,6 +83,7 @@ final class StoreSession {
 
   func follow(_ other: PersistentStore) {
     store = other
+    front = nil
     recent = nil
     hasLeft = false
   }
@@ -165,7 +175,7 @@ extension StoreSession {
     // If nothing was read yet, earlier saves need not be merged.
     if view == nil, identityMap.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
     leaveState()
-    let view = store.view(snapshot)
+    let view = view(of: snapshot, store)
     self.view = view
     return view
   }
@@ -200,11 +210,16 @@ extension StoreSession {
     return view
   }
 
+  /// The state in a snapshot; for an incremental store, the state from now on.
+  private func view(of snapshot: Snapshot, _ store: PersistentStore) -> StoreView {
+    StoreView(store.entities, snapshot, nil, incremental.map { IncrementalRows($0) })
+  }
+
   /// The store's newest state, even if the context is pinned to a query generation.
   func newestState() throws -> StoreView {
     let store = try requiredStore()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
-    return store.view(snapshot)
+    return view(of: snapshot, store)
   }
 
   /// Checks that the store still has the version and layouts with which it was opened. Another

@@ -73,11 +73,6 @@ public final class PersistentStore: Sendable {
   /// Statistics of the engine about the store's pages; meaningless for an incremental store.
   public var statistics: StoreStatistics { pages.statistics }
 
-  /// The state in a snapshot; for an incremental store, the state from now on.
-  func view(_ snapshot: Snapshot) -> StoreView {
-    StoreView(entities, snapshot, nil, incremental.map { IncrementalRows($0) })
-  }
-
   /// Calls `body` with the trees of the last save.
   package func withSnapshot<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
     try body(try pages.snapshot())

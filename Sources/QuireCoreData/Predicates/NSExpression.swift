@@ -92,10 +92,16 @@ open class NSExpression: NSObject {
     return names.joined(separator: ".")
   }
 
-  /// The value of a constant; `nil` for an expression of another kind.
+  /// The value of a constant, or the values of a list of constants; `nil` for an expression of
+  /// another kind.
   open var constantValue: Any? {
-    guard case .constant = fetchExpression else { return nil }
-    return expressionValue(with: nil, context: nil)
+    switch fetchExpression {
+    case .constant: expressionValue(with: nil, context: nil)
+    case .aggregate(let members):
+      members.allSatisfy(\.isConstant)
+        ? members.map { NSExpression($0).constantValue ?? NSNull() } : nil
+    default: nil
+    }
   }
 
   /// The value of the expression.
@@ -121,4 +127,11 @@ open class NSExpression: NSObject {
 
   /// Equal expressions have equal hashes.
   open override var hash: Int { fetchExpression.hashValue }
+}
+
+extension FetchExpression {
+  fileprivate var isConstant: Bool {
+    if case .constant = self { return true }
+    return false
+  }
 }

@@ -40,6 +40,12 @@ open class NSSortDescriptor: NSObject {
     self.comparator = comparator
   }
 
+  /// An order of Quire's.
+  convenience init(_ descriptor: FetchSortDescriptor) {
+    self.init(
+      descriptor.key, descriptor.ascending, TextComparison(options: descriptor.options), nil)
+  }
+
   /// An order by the values at a key path.
   public convenience init(key: String?, ascending: Bool) {
     self.init(key, ascending, .compare, nil)

@@ -3,8 +3,12 @@ import Quire
 
 /// A store of a coordinator.
 open class NSPersistentStore: NSObject {
-  /// The store of Quire's.
-  public let quireStore: PersistentStore
+  /// The store of Quire's. An ``NSIncrementalStore`` has none before a coordinator has added it.
+  public var quireStore: PersistentStore {
+    guard let opened else { fatalError("no coordinator has added the store \(self)") }
+    return opened
+  }
+  private(set) var opened: PersistentStore?
   /// The coordinator that has the store.
   open internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
   /// The options that the store was added with.
@@ -14,10 +18,19 @@ open class NSPersistentStore: NSObject {
     _ store: PersistentStore, _ coordinator: NSPersistentStoreCoordinator?,
     options: [AnyHashable: Any]?
   ) {
-    quireStore = store
+    opened = store
     persistentStoreCoordinator = coordinator
     self.options = options
   }
+
+  /// A store of the application's own, which is about to be added.
+  init(_ coordinator: NSPersistentStoreCoordinator?, options: [AnyHashable: Any]?) {
+    persistentStoreCoordinator = coordinator
+    self.options = options
+  }
+
+  /// Takes the store of Quire's that stands for this one.
+  func open(as store: PersistentStore) { opened = store }
 
   /// The file.
   open var url: URL? { quireStore.url }
@@ -33,6 +46,29 @@ open class NSPersistentStore: NSObject {
   open var metadata: [String: Any]! {
     get { quireStore.metadata }
     set { persistentStoreCoordinator?.setMetadata(newValue, for: self) }
+  }
+
+  /// Called when a coordinator has added the store, of an ``NSIncrementalStore``.
+  open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+
+  /// Called when the coordinator no longer uses the store, of an ``NSIncrementalStore``.
+  ///
+  /// - Parameter coordinator: `nil` where the coordinator itself has ended.
+  open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+  // MARK: Without opening
+
+  /// What the store in a file says about itself, without opening it.
+  open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(at: url)
+  }
+
+  /// Sets what the application says about the store in a file, which is not open.
+  open class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreWith url: URL
+  ) throws {
+    try NSPersistentStoreCoordinator.setMetadata(
+      metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: url)
   }
 
   /// Whether the other object stands for the same store.

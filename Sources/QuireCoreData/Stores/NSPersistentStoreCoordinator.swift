@@ -41,6 +41,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   }
 
   private let state = Mutex(State())
+  /// Held while a store of an application's own class is added.
+  let addingOwnStore = NSRecursiveLock()
 
   /// A coordinator without stores. A model with a mistake stops the program.
   public init(managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID) {
@@ -93,13 +95,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: userInfo)
   }
 
-  private func wrapped(
+  func wrapped(
     _ store: PersistentStore, options: [AnyHashable: Any]?
   ) -> NSPersistentStore {
-    let new = Unchecked(NSPersistentStore(store, self, options: options))
+    let own = (store.incrementalStore as? StoreAdapter)?.opened(as: store)
+    let new = Unchecked(own ?? NSPersistentStore(store, self, options: options))
     return state.withLock { state in
       if let index = state.stores.firstIndex(where: { $0.content.quireStore === store }) {
-        if new.content.options != nil { state.stores[index] = new }
+        if own == nil, new.content.options != nil { state.stores[index] = new }
         return state.stores[index]
       }
       state.stores.append(new)
@@ -153,6 +156,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     _ type: String, _ configuration: String?, _ url: URL?, _ given: [AnyHashable: Any]
   ) throws -> NSPersistentStore {
     try translatingErrors {
+      if let store = try addOwnStore(type, configuration, url, given) { return store }
       var options = try PersistentStoreOptions(named: given)
       if options.migratesAutomatically {
         options.mappingModels = try mappingModels.map { try $0.resolved() }
@@ -222,19 +226,28 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// What a store says about itself.
   open func metadata(for store: NSPersistentStore) -> [String: Any] {
-    quireCoordinator.metadata(for: store.quireStore)
+    let metadata = quireCoordinator.metadata(for: store.quireStore)
+    guard let store = store as? NSIncrementalStore else { return metadata }
+    return metadata.merging(store.metadata) { $1 }
   }
 
   /// Sets what the application says about a store; it is written with the next save.
   open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-    raising { try quireCoordinator.setMetadata(metadata, for: store.quireStore) }
+    raising {
+      try quireCoordinator.setMetadata(
+        (store as? NSIncrementalStore)?.replaceMetadata(by: metadata ?? [:]) ?? metadata,
+        for: store.quireStore)
+    }
   }
 
   /// What the store in a file says about itself, without opening it.
   open class func metadataForPersistentStore(
     ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
-    try translatingErrors {
+    if let own = StoreClasses.type(named: storeType) {
+      return try own.metadataForPersistentStore(with: url)
+    }
+    return try translatingErrors {
       try PersistentStoreCoordinator.metadataForPersistentStore(
         type: StoreType(named: storeType), at: url,
         options: try PersistentStoreOptions(named: options))
@@ -251,6 +264,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
     options: [AnyHashable: Any]? = nil
   ) throws {
+    if let own = StoreClasses.type(named: storeType) {
+      return try own.setMetadata(metadata, forPersistentStoreWith: url)
+    }
     try translatingErrors {
       try PersistentStoreCoordinator.setMetadata(
         metadata, type: StoreType(named: storeType), at: url,

@@ -19,11 +19,6 @@ extension NSPersistentStore {
     /// Kept for its name: opening such a store is an error that says what to use.
     public static let xml = StoreType(rawValue: NSXMLStoreType)
   }
-
-  /// What the store in a file says about itself, without opening it.
-  public class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-    try NSPersistentStoreCoordinator.metadataForPersistentStore(at: url)
-  }
 }
 
 // The newer spellings of the coordinator's methods, with types in place of texts.

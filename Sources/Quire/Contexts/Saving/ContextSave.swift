@@ -159,7 +159,7 @@ extension ContextSave {
             "the context was given other stores while its policy was asked: save again")
         }
         try part.session.checkVersion(of: transaction)
-        if let incremental = part.store.incremental {
+        if let incremental = part.session.incremental {
           try part.prepareWrite(to: incremental)
           continue
         }

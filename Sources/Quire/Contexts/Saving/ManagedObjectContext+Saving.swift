@@ -234,9 +234,12 @@ extension SaveOperation {
     }
   }
 
-  /// Whether the save has not written the row of a changed object.
+  /// Whether the row of a changed object is the one that it had before the save.
   private func isRowUntouched(_ update: Update) -> Bool {
-    entities.derivations == nil && !hasOwnChange(update)
+    if let incrementalWrite, update.ofObject({ incrementalWrite.answered.contains($0.reference) }) {
+      return false
+    }
+    return entities.derivations == nil && !hasOwnChange(update)
   }
 }
 

@@ -8,6 +8,8 @@ struct IncrementalWrite {
   /// The rows that were compared, to which the new rows are added.
   let rows: IncrementalRows
   var newRows: [(reference: Reference, row: Row)] = []
+  /// The rows that the store has written differently.
+  var answered: Set<Reference> = []
 }
 
 // Saves to incremental stores. The order is that of `write(to:)`, but all changes are collected
@@ -30,6 +32,7 @@ extension SaveOperation {
       throw placeTaken(item.object, row.version)
     }
     try givePlaces { try source.takePlaces(for: $0) }
+    if source.takesObjects { promisePlaces() }
     var write = IncrementalWrite(request: IncrementalStoreSave(), rows: rows)
     write.request.author = session.context.transactionAuthor
     for item in inserted { try add(item, to: &write, source) }
@@ -41,6 +44,15 @@ extension SaveOperation {
       write.request.unchanged.append(try expectation(of: object, source))
     }
     incrementalWrite = write
+  }
+
+  /// Lets new objects show their permanent IDs to a store that is about to work on them. They keep
+  /// these IDs if the save fails.
+  private func promisePlaces() {
+    for item in inserted where item.object.reference.isTemporary {
+      session.context.promisedIDs.promise(
+        item.reference, to: item.object.reference, in: store.identity)
+    }
   }
 
   /// Objects of this store that must not have changed since they were read.
@@ -163,7 +175,7 @@ extension SaveOperation {
   /// - Throws: ``Outdated`` when an incremental store has found that its objects were changed by
   ///   another writer meanwhile.
   func commit(_ transaction: WriteTransaction) throws -> StoreView {
-    guard let write = incrementalWrite, let source = store.incremental else {
+    guard let write = incrementalWrite, let source = session.incremental else {
       return StoreView(entities, try store.commit(transaction))
     }
     var answer: [IncrementalStoreNode] = []
@@ -185,6 +197,7 @@ extension SaveOperation {
     // errors are reported then.
     for node in answer {
       guard let reference = try? source.reference(of: node.key) else { continue }
+      incrementalWrite?.answered.insert(reference)
       if let row = try? source.row(of: node).row {
         write.rows.record(row, at: reference)
       } else {

@@ -123,7 +123,7 @@ final class SaveOperation {
   }
 
   /// Gives new objects the references that they were promised, and the others those of `take`.
-  func givePlaces(_ take: ([EntityStorage]) throws -> [Reference]) throws {
+  func givePlaces(_ take: ([ManagedObject]) throws -> [Reference]) throws {
     var open: [Int] = []
     for index in inserted.indices where !inserted[index].object.isPersistent {
       if let place = promisedIDs.place(of: inserted[index].object.reference) {
@@ -132,7 +132,7 @@ final class SaveOperation {
         open.append(index)
       }
     }
-    let places = try take(open.map { inserted[$0].storage })
+    let places = try take(open.map { inserted[$0].object })
     for (index, place) in zip(open, places) { inserted[index].reference = place }
   }
 

@@ -17,6 +17,14 @@ final class IncrementalSource: Sendable {
       uniqueKeysWithValues: entities.byIndex.compactMap { $0 }.map { ($0.binding.entity.name, $0) })
   }
 
+  /// The same source with another store in front of its own.
+  init(_ front: any IncrementalStore, of source: IncrementalSource) {
+    store = front
+    entities = source.entities
+    type = source.type
+    storages = source.storages
+  }
+
   /// Calls the store, and converts its errors to those of the object layer.
   func asking<Result>(
     _ code: PersistenceError.Code = .persistentStoreOperation, to task: String,
@@ -150,12 +158,14 @@ extension IncrementalSource {
   }
 
   /// References that no object has ever had.
-  func takePlaces(for storages: [EntityStorage]) throws -> [Reference] {
-    if storages.isEmpty { return [] }
-    let names = storages.map(\.binding.entity.name)
-    let numbers = try asking(.persistentStoreSave, to: "give \(names.count) objects IDs") {
-      try $0.obtainPermanentIDs(for: names)
-    }
+  ///
+  /// - Parameter numbers: asks the store for numbers.
+  func takePlaces(
+    for names: [String], _ numbers: (any IncrementalStore) throws -> [Int64]
+  ) throws -> [Reference] {
+    if names.isEmpty { return [] }
+    let numbers = try asking(
+      .persistentStoreSave, to: "give \(names.count) objects IDs", numbers)
     guard numbers.count == names.count else {
       throw contradiction("was asked for \(names.count) IDs, and gave \(numbers.count)")
     }
