@@ -4,7 +4,6 @@ extension PortedFile {
     let cloud = "there is no CloudKit: use NSPersistentContainer"
     let spotlight = "there is no Spotlight: remove it, or index in an observer of saves"
     let binding = "there are no bindings: follow NSFetchedResultsController or notifications"
-    let staged = "use StagedMigrationManager of Quire, or mapping models"
     let document = "there are no documents: open a NSPersistentContainer in the document"
     return [
       "NSPersistentCloudKitContainer": cloud, "NSPersistentCloudKitContainerOptions": cloud,
@@ -13,15 +12,12 @@ extension PortedFile {
       "NSPersistentDocument": document, "UIManagedDocument": document,
       "NSDiffableDataSourceSnapshotReference":
         "write the delegate's other methods, or make the snapshot of the controller's sections",
-      "NSStagedMigrationManager": staged, "NSLightweightMigrationStage": staged,
-      "NSCustomMigrationStage": staged, "NSManagedObjectModelReference": staged,
       "NSSecureUnarchiveFromDataTransformer":
         "there are no keyed archives: register a CodableTransformer of Quire",
       "NSBinaryStoreType": "there are stores in files and in memory: use NSSQLiteStoreType",
       "NSXMLStoreType": "there are stores in files and in memory: use NSSQLiteStoreType",
-      "NSAtomicStore": "subclass IncrementalStore of Quire; it is made of values",
-      "NSIncrementalStore": "subclass IncrementalStore of Quire; it is made of values",
-      "NSIncrementalStoreNode": "subclass IncrementalStore of Quire; it is made of values",
+      "NSAtomicStore": "subclass NSIncrementalStore: it reads its file in loadMetadata()",
+      "NSAtomicStoreCacheNode": "subclass NSIncrementalStore: it reads its file in loadMetadata()",
       "managedObjectHandler":
         "an inserting handler is given no objects: use dictionaries, dictionaryHandler:",
       "FetchedResults": "SwiftUI does not know the objects: follow NSFetchedResultsController",
@@ -97,6 +93,12 @@ extension PortedFile {
         "override init(entity:insertInto:)", atToken: declaration.keyword,
         "it is a convenience initializer there: use awakeFromInsert(), or one of your own")
     }
+    for declaration in declarations
+    where isOverriddenInitializer(declaration, with: "persistentStoreCoordinator") {
+      record(
+        "override init(persistentStoreCoordinator:…)", atToken: declaration.keyword,
+        "write required init, without override: stores are made by it")
+    }
     for declaration in declarations where isHook(declaration, classes) {
       if let reason = reasonNotToMove(declaration, classes) {
         record("override \(declaration.name) in an extension", atToken: declaration.keyword, reason)
@@ -117,10 +119,18 @@ extension PortedFile {
   private func isDesignatedInitializer(
     _ declaration: SwiftDeclaration, _ classes: ManagedClasses
   ) -> Bool {
-    guard declaration.kind == .initializer, let (open, close) = declaration.parameters,
-      let parent = declaration.parent, classes.isManaged(declarations[parent], in: self)
+    guard let parent = declaration.parent, classes.isManaged(declarations[parent], in: self)
     else { return false }
-    return (open..<close).contains { source.isWord($0, "insertInto") }
+    return isOverriddenInitializer(declaration, with: "insertInto")
+  }
+
+  private func isOverriddenInitializer(
+    _ declaration: SwiftDeclaration, with label: String
+  ) -> Bool {
+    guard declaration.kind == .initializer, let (open, close) = declaration.parameters else {
+      return false
+    }
+    return (open..<close).contains { source.isWord($0, label) }
       && declaration.modifiers.contains { source.isWord($0, "override") }
   }
 
