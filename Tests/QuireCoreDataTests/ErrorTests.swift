@@ -26,6 +26,28 @@ import Testing
     #expect(error?.code.rawValue == NSValidationMissingMandatoryPropertyError)
   }
 
+  @Test func `an error is caught by the name of its code, and says what it is about`() throws {
+    let book = Book(context: context)
+    do {
+      try context.save()
+      Issue.record("nothing was thrown")
+    } catch CocoaError.validationMissingMandatoryProperty {
+      context.delete(book)
+    }
+    let cheap = Library.book("Emma", in: context)
+    let other = Library.book("Emma", in: context)
+    do {
+      try context.save()
+      Issue.record("nothing was thrown")
+    } catch let error as CocoaError where error.code == .managedObjectConstraintMerge {
+      #expect(error.validationKey == nil && error.userInfo["conflictList"] != nil)
+    }
+    cheap.title = nil
+    let error = #expect(throws: CocoaError.self) { try context.save() }
+    #expect(error?.validationKey == "title" && error?.validationObject as? Book === cheap)
+    #expect(error?.validationValue == nil && other.title == "Emma")
+  }
+
   @Test func `several errors are details of one`() {
     _ = [Book(context: context), Book(context: context)]
     let error = #expect(throws: NSError.self) { try context.save() }

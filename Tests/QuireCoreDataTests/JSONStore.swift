@@ -107,7 +107,8 @@ final class JSONStore: NSIncrementalStore {
         newObjectID(for: $0, referenceObject: reference)
       }
     }
-    return relationship.isToMany ? ids : ids.first ?? NSNull()
+    if relationship.isToMany { return ids }
+    return ids.first ?? NSNull()
   }
 
   override func obtainPermanentIDs(

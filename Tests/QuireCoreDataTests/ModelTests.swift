@@ -103,5 +103,13 @@ import Testing
         withName: "longerThan", substitutionVariables: ["LEAST": 100]))
     #expect(try context.fetch(longer) as? [Book] == [book])
     #expect(model.fetchRequestTemplate(forName: "none") == nil)
+    #expect(model.fetchRequestTemplatesByName == ["longerThan": template])
+    let read = NSManagedObjectModel(VersionedModel(try model.resolved()))
+    let names = read.fetchRequestTemplatesByName
+    #expect(names.keys.sorted() == ["longerThan"])
+    #expect(names["longerThan"]?.predicate?.predicateFormat == "pages > $LEAST")
+    read.setFetchRequestTemplate(nil, forName: "longerThan")
+    #expect(read.fetchRequestTemplatesByName.isEmpty)
+    #expect(read.fetchRequestTemplate(forName: "longerThan") == nil)
   }
 }

@@ -97,6 +97,13 @@ import Testing
     #expect(try context.fetch(request).map(\.pages) == [1, 20, 30])
     #expect(try context.fetch(request).map(\.rating) == [nil, 5, 5])
     let deletion = NSBatchDeleteRequest(objectIDs: ids)
+    #expect(deletion.fetchRequest.entityName == "Book")
+    #expect(try context.count(for: deletion.fetchRequest) == 2)
+    request.predicate = NSPredicate(format: "pages > 20")
+    let longest = NSBatchDeleteRequest(fetchRequest: request)
+    longest.fetchRequest.predicate = nil
+    #expect(longest.fetchRequest.predicate == request.predicate)
+    request.predicate = nil
     let deleted = try context.execute(deletion) as? NSBatchDeleteResult
     #expect(deleted?.result as? Bool == true)
     #expect(try context.count(for: request) == 1)

@@ -53,7 +53,7 @@ open class NSEntityDescription: NSObject {
     ownProperties =
       entity.attributes.map { attribute -> NSPropertyDescription in
         guard let derivation = attribute.derivationExpression else {
-          return NSAttributeDescription(attribute)
+          return NSAttributeDescription.of(attribute)
         }
         let derived = NSDerivedAttributeDescription(attribute)
         derived.derivationExpression = NSExpression(format: derivation)

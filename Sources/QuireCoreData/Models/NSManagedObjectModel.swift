@@ -145,11 +145,20 @@ open class NSManagedObjectModel: NSObject {
       ?? base.fetchRequestTemplates.first { $0.name == name }.map(NSFetchRequest.init(template:))
   }
 
-  /// Keeps a request in the model.
+  /// The requests that the model keeps, by their names.
+  open var fetchRequestTemplatesByName: [String: NSFetchRequest<NSFetchRequestResult>] {
+    let read = base.fetchRequestTemplates.map {
+      ($0.name, NSFetchRequest<NSFetchRequestResult>(template: $0))
+    }
+    return Dictionary(read, uniquingKeysWith: { $1 }).merging(templates) { $1 }
+  }
+
+  /// Keeps a request in the model; `nil` removes the one of the name.
   open func setFetchRequestTemplate(
     _ template: NSFetchRequest<NSFetchRequestResult>?, forName name: String
   ) {
     templates[name] = template
+    if template == nil { base.fetchRequestTemplates.removeAll { $0.name == name } }
   }
 
   /// A request that the model keeps, with values in the place of its variables.

@@ -69,6 +69,15 @@ open class NSAttributeDescription: NSPropertyDescription {
     set { declaration.type = newValue }
   }
 
+  /// The types of attributes by their short names, such as `.string`.
+  public typealias AttributeType = NSAttributeType
+
+  /// The type of the values, by its short name.
+  public var type: AttributeType {
+    get { attributeType }
+    set { attributeType = newValue }
+  }
+
   /// The name of the class of the values of a transformable attribute.
   open var attributeValueClassName: String? {
     get { declaration.valueClassName }
@@ -115,6 +124,8 @@ open class NSAttributeDescription: NSPropertyDescription {
 
   override func declared() throws -> (any EntityMember)? { try attribute() }
 
+  func declaredElements() throws -> [AttributeDescription] { declaration.elements }
+
   func attribute() throws -> AttributeDescription {
     var attribute = declaration
     attribute.name = name
@@ -123,6 +134,7 @@ open class NSAttributeDescription: NSPropertyDescription {
     attribute.renamingIdentifier = renamingIdentifier
     attribute.versionHashModifier = versionHashModifier
     attribute.userInfo = texts
+    attribute.elements = try declaredElements()
     if let value = plainValue(givenDefault) {
       guard let value = AttributeValue(value, for: attribute) else {
         throw PersistenceError(
@@ -135,6 +147,37 @@ open class NSAttributeDescription: NSPropertyDescription {
       for limit in limits { try attribute.limit(by: limit) }
     }
     return attribute
+  }
+}
+
+/// An attribute whose values have elements: a dictionary by the elements' names, of which key paths
+/// and predicates read one, as in `address.city`.
+open class NSCompositeAttributeDescription: NSAttributeDescription {
+  /// The attributes that a value has as elements, which may be composite as well.
+  open var elements: [NSAttributeDescription]
+
+  /// A composite attribute without a name and elements.
+  public override init() {
+    elements = []
+    super.init()
+    attributeType = .composite
+  }
+
+  override init(_ declaration: AttributeDescription) {
+    elements = declaration.elements.map(NSAttributeDescription.of)
+    super.init(declaration)
+  }
+
+  override func declaredElements() throws -> [AttributeDescription] {
+    try elements.map { try $0.attribute() }
+  }
+}
+
+extension NSAttributeDescription {
+  /// The description of an attribute of any kind but a derived one.
+  static func of(_ declaration: AttributeDescription) -> NSAttributeDescription {
+    declaration.type == .composite
+      ? NSCompositeAttributeDescription(declaration) : NSAttributeDescription(declaration)
   }
 }
 

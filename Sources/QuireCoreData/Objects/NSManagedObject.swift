@@ -38,6 +38,10 @@ open class NSManagedObject: ManagedObject {
 
   // MARK: Class
 
+  /// Always `true`: a property that the model does not have is in no change of an object, as there
+  /// is no key-value observing. It cannot be overridden.
+  public static var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
   /// The entity of this class, in one of the models that are in use.
   ///
   /// A class that no model in use names stops the program, as an exception does in Core Data.

@@ -166,8 +166,15 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
 
 /// The deletion of many objects without contexts.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
-  private let fetch: ((NSManagedObjectContext) throws -> FetchRequest<ManagedObject>)?
+  private let fetch: NSFetchRequest<NSFetchRequestResult>?
   private let ids: [NSManagedObjectID]
+  /// A copy of the fetch that finds the objects; for those of IDs, one that finds these.
+  open var fetchRequest: NSFetchRequest<NSFetchRequestResult> {
+    if let fetch { return fetch.copied() }
+    let request = NSFetchRequest<NSFetchRequestResult>(entityName: ids.first?.entity.name ?? "")
+    request.predicate = NSPredicate(format: "SELF IN %@", ids)
+    return request
+  }
   /// The form of the result.
   open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
   /// The kind of the request.
@@ -175,7 +182,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
   /// The deletion of what a fetch finds, whatever the type of its results.
   public init<ResultType>(fetchRequest fetch: NSFetchRequest<ResultType>) {
-    self.fetch = { try fetch.quireRequest(in: $0) }
+    self.fetch = fetch.converted()
     ids = []
   }
 
@@ -188,7 +195,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     var request: BatchDeleteRequest
     if let fetch {
-      request = BatchDeleteRequest(fetchRequest: try fetch(context))
+      request = BatchDeleteRequest(fetchRequest: try fetch.quireRequest(in: context))
     } else {
       request = BatchDeleteRequest(objectIDs: ids)
     }
