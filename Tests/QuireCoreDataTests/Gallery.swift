@@ -47,7 +47,10 @@ enum Gallery {
     favorites.isOrdered = true
     artist.properties.append(favorites)
     let model = NSManagedObjectModel()
-    model.entities = [artist, artwork, painting, subject]
+    let note = entity("Note")
+    note.managedObjectClassName = "NSManagedObject"
+    note.properties = [attribute("text", .stringAttributeType)]
+    model.entities = [artist, artwork, painting, subject, note]
     return model
   }
 

@@ -68,10 +68,12 @@ final class StoreAdapter: ContextualIncrementalStore {
       defer { state.context = former }
       do {
         return try body(store)
-      } catch let error where error is PersistenceError || error is StoreFailure {
+      } catch let error
+        where error is PersistenceError || error is StoreFailure
+        || error is IncrementalStoreConflict
+      {
         throw error
       } catch {
-        if CocoaError.isConflict(error) { throw IncrementalStoreConflict([]) }
         throw StoreFailure(error: error)
       }
     }
@@ -267,7 +269,7 @@ struct StoreFailure: Error, CustomStringConvertible {
 
 extension CocoaError {
   /// Whether a store says by an error that rows have other versions than a save expects.
-  fileprivate static func isConflict(_ error: any Error) -> Bool {
+  static func isConflict(_ error: any Error) -> Bool {
     let code = (error as? CocoaError)?.errorCode
     return code == NSManagedObjectMergeError || code == NSPersistentStoreSaveConflictsError
   }

@@ -154,10 +154,14 @@ final class StoreFront: IncrementalStoreFront, @unchecked Sendable {
       let related = unchanged.filter(\.hasChanges)
       let updated = save.updated.compactMap { object($0.node.key) } + related
       let deleted = save.deleted.compactMap { object($0.key) }
-      _ = try store.execute(
-        NSSaveChangesRequest(
-          inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted),
-          locked: Set(unchanged.filter { !$0.hasChanges })), with: context)
+      let request = NSSaveChangesRequest(
+        inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted),
+        locked: Set(unchanged.filter { !$0.hasChanges }))
+      do {
+        _ = try store.execute(request, with: context)
+      } catch  where CocoaError.isConflict(error) {
+        throw IncrementalStoreConflict([])
+      }
       adapter.record(save)
       return (inserted + updated).compactMap { rowAfterSave(of: $0, store, context) }
     }
