@@ -25,6 +25,18 @@ final class DictionaryStore: NSIncrementalStore {
     /// Versions begin here: at times, in stores that have no counter.
     var firstVersion: UInt64 = 1
     var isOpen = false
+    /// What is thrown for a row that is not there.
+    var missing: any Error = CocoaError(.managedObjectReferentialIntegrity)
+    private(set) var isInside = false
+    private(set) var overlapCount = 0
+
+    /// Notices requests that come while another one is answered.
+    func answering<Result>(_ body: () throws -> Result) rethrows -> Result {
+      if isInside { overlapCount += 1 }
+      isInside = true
+      defer { isInside = false }
+      return try body()
+    }
   }
 
   static let serverOption = "DictionaryStoreServer"
@@ -49,6 +61,12 @@ final class DictionaryStore: NSIncrementalStore {
 
   override func execute(
     _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?
+  ) throws -> Any {
+    try server.answering { try answer(to: request, context) }
+  }
+
+  private func answer(
+    to request: NSPersistentStoreRequest, _ context: NSManagedObjectContext?
   ) throws -> Any {
     if let request = request as? NSSaveChangesRequest {
       try call("save")
@@ -99,7 +117,7 @@ final class DictionaryStore: NSIncrementalStore {
     try call("values")
     let (name, number) = (objectID.entity.name, referenceObject(for: objectID) as! Int)
     guard let row = server.rows[name]?[number] else {
-      throw CocoaError(CocoaError.Code(rawValue: NSManagedObjectReferentialIntegrityError))
+      throw server.missing
     }
     // Relationships are asked for one by one.
     let values = row.filter { !($0.value is [NSManagedObjectID]) }

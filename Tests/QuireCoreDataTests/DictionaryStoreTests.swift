@@ -189,7 +189,11 @@ import Testing
     #expect(try context.count(for: NSFetchRequest<Artist>(entityName: "Artist")) == 0)
   }
 
-  @Test func `an object that another context has removed is a conflict`() throws {
+  @Test(arguments: [false, true])
+  func `an object that another context has removed is a conflict`(
+    isErrorKnown: Bool
+  ) throws {
+    if !isErrorKnown { server.missing = Refusal(call: "missing") }
     let coordinator = try server.coordinator()
     let (first, second) = (Gallery.context(of: coordinator), Gallery.context(of: coordinator))
     let artist = try fill(first)
@@ -203,6 +207,28 @@ import Testing
     #expect(error?.code == NSManagedObjectMergeError)
     let third = Gallery.context(of: coordinator)
     #expect(throws: NSError.self) { try third.existingObject(with: artist.objectID) }
+  }
+
+  @Test func `contexts of several queues ask one after the other`() throws {
+    let coordinator = try server.coordinator()
+    let artist = try fill(Gallery.context(of: coordinator)).objectID
+    let request = works()
+    DispatchQueue.concurrentPerform(iterations: 4) { number in
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      context.mergePolicy = NSMergeByPropertyObjectTrumpMergePolicy
+      context.performAndWait {
+        for year in 0..<5 {
+          let artist = context.object(with: artist) as! Artist
+          artist.name = "\(number) \(year)"
+          Gallery.artwork("\(number)", Int32(year), by: artist, in: context)
+          #expect(throws: Never.self) { try context.save() }
+          #expect(throws: Never.self) { try context.fetch(request) }
+        }
+      }
+    }
+    #expect(server.rows["Artwork"]?.count == 23 && server.overlapCount == 0)
+    #expect(try Gallery.context(of: coordinator).count(for: request) == 23)
   }
 
   // MARK: Errors

@@ -57,7 +57,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     concurrencyType = context.concurrencyType
     queue = ContextQueue(isMain: context.concurrencyType == .mainQueueConcurrencyType)
     super.init()
+    // The wrapper may be short-lived: what the context's owner has set up stays.
+    let (wake, endOfEvent) = (context.wakeOnCommit, context.requestEndOfEvent)
     connect()
+    if let wake { context.wakeOnCommit = wake }
+    if let endOfEvent { context.requestEndOfEvent = endOfEvent }
   }
 
   private struct Connection {

@@ -50,11 +50,9 @@ extension StoreAdapter {
     guard attribute.type == .transformable, let name = attribute.valueTransformerName else {
       return nil
     }
-    do {
-      return .transformed(try NamedTransformer(name: name).transformedValue(value))
-    } catch  where value is Data {
-      return nil
-    }
+    let made = Result { try NamedTransformer(name: name).transformedValue(value) }
+    if value is Data, (try? made.get()) == nil { return nil }
+    return .transformed(try made.get())
   }
 
   /// A version as rows have it, from 1 to 2³²−1.

@@ -67,22 +67,15 @@ final class StoreFront: IncrementalStoreFront, @unchecked Sendable {
   func newValues(forObjectsWith keys: [IncrementalStoreKey]) throws -> [IncrementalStoreNode] {
     try ask { store, context in
       try keys.compactMap { key in
-        guard try adapter.mayHaveRow(key), let id = adapter.objectID(of: key),
-          !isNew(id, context)
-        else { return nil }
+        guard try adapter.mayHaveRow(key), let id = adapter.objectID(of: key) else { return nil }
         beginUse(of: [key], store)
         do {
           return try node(at: key, id, store, context)
-        } catch  where CocoaError.isMissingRow(error) {
+        } catch let error where CocoaError.isMissingRow(error) {
           return nil
         }
       }
     }
-  }
-
-  /// Whether an object has its ID, and no row yet.
-  private func isNew(_ id: ManagedObjectID, _ context: NSManagedObjectContext) -> Bool {
-    context.quireContext.registeredObject(for: id)?.isInserted ?? false
   }
 
   private func node(
@@ -102,8 +95,7 @@ final class StoreFront: IncrementalStoreFront, @unchecked Sendable {
     forRelationship relationship: RelationshipDescription, forObjectWith key: IncrementalStoreKey
   ) throws -> [IncrementalStoreKey]? {
     try ask { store, context in
-      guard let id = adapter.objectID(of: key), try adapter.mayHaveRow(key), !isNew(id, context)
-      else { return [] }
+      guard try adapter.mayHaveRow(key), let id = adapter.objectID(of: key) else { return [] }
       let description = try adapter.descriptions.relationship(relationship.name, key.entityName)
       let answer = try store.newValue(
         forRelationship: description, forObjectWith: id, with: context)
@@ -159,7 +151,7 @@ final class StoreFront: IncrementalStoreFront, @unchecked Sendable {
         locked: Set(unchanged.filter { !$0.hasChanges }))
       do {
         _ = try store.execute(request, with: context)
-      } catch  where CocoaError.isConflict(error) {
+      } catch let error where CocoaError.isConflict(error) {
         throw IncrementalStoreConflict([])
       }
       adapter.record(save)
