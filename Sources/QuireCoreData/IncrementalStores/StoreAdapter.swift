@@ -21,6 +21,8 @@ final class StoreAdapter: ContextualIncrementalStore {
     /// Whether the store is asked for all rows of an entity, for the sake of their references.
     var isNaming = false
     var isAdded = false
+    /// Known since the store has said what it is.
+    var identifier: UUID?
     let descriptions: Descriptions
 
     init(_ store: NSIncrementalStore, _ model: NSManagedObjectModel) {
@@ -108,6 +110,7 @@ final class StoreAdapter: ContextualIncrementalStore {
   func loadMetadata() throws -> IncrementalStoreMetadata {
     try ask(for: nil) { store in
       try store.loadMetadata()
+      state.identifier = identifier(of: store)
       let metadata = store.metadata ?? [:]
       let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
       return IncrementalStoreMetadata(
@@ -172,6 +175,7 @@ final class StoreAdapter: ContextualIncrementalStore {
 // Called under the lock.
 extension StoreAdapter {
   private var identifier: UUID {
+    if let known = state.identifier { return known }
     guard let store = state.store else { fatalError("the store of type \(type.name) is closed") }
     return identifier(of: store)
   }
