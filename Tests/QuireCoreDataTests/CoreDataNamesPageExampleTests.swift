@@ -68,7 +68,7 @@ struct NSDiffableDataSourceSnapshot<Section: Hashable, Item: Hashable> {
   }
 
   mutating func appendItems(_ new: [Item]) { items[items.count - 1] += new }
-  mutating func reconfigureItems(_ changed: some Sequence<Item>) { reconfigured = Set(changed) }
+  mutating func reconfigureItems(_ changed: [Item]) { reconfigured = Set(changed) }
   func indexOfItem(_ item: Item) -> Int? { items.joined().firstIndexOffset(of: item) }
 }
 
@@ -114,7 +114,7 @@ final class BookList: NSFetchedResultsControllerDelegate {
       snapshot.appendSections([section.name])
       snapshot.appendItems((section.objects as! [NSManagedObject]).map(\.objectID))
     }
-    snapshot.reconfigureItems(changed.filter { snapshot.indexOfItem($0) != nil })
+    snapshot.reconfigureItems(Array(changed.filter { snapshot.indexOfItem($0) != nil }))
     changed = []
     dataSource.apply(snapshot)
   }
