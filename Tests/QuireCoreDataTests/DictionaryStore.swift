@@ -212,6 +212,18 @@ extension DictionaryStore.Server {
     Gallery.context(of: try coordinator())
   }
 
+  /// Saves an artist with three works.
+  func fill(_ context: NSManagedObjectContext) throws -> Artist {
+    let artist = Artist(context: context)
+    artist.name = "Hokusai"
+    for (title, year) in [("Wave", 1831), ("Fuji", 1832), ("Self-portrait", 1839)] {
+      Gallery.artwork(title, Int32(year), by: artist, in: context)
+    }
+    try context.save()
+    _ = takeCalls()
+    return artist
+  }
+
   /// The calls since the last time.
   func takeCalls() -> [String] {
     defer { calls = [] }

@@ -122,4 +122,12 @@ enum Gallery {
     artwork.artist = artist
     return artwork
   }
+
+  /// A request for artworks, the newest first.
+  static func works(_ format: String? = nil, _ argument: Any? = nil) -> NSFetchRequest<Artwork> {
+    let request = NSFetchRequest<Artwork>(entityName: "Artwork")
+    request.predicate = format.map { NSPredicate(format: $0, argument) }
+    request.sortDescriptors = [NSSortDescriptor(key: "year", ascending: false)]
+    return request
+  }
 }
