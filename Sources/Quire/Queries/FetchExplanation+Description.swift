@@ -1,5 +1,11 @@
 import QuireModel
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension FetchExplanation: CustomStringConvertible {
   public var description: String {
     var lines = [heading]
@@ -83,8 +89,14 @@ extension FetchExplanation.Source {
 
 extension FetchPredicate {
   /// The predicate as a format string, cut off after 400 characters.
+  /// The beginning of the predicate as a format, with dates by the calendar.
   fileprivate var shortDescription: String {
-    let text = description
+    // In a text of the predicate's own, quotes have a backslash before them.
+    let text = description.replacing(/CAST\("([0-9.e+-]+)", "Date"\)/) { match in
+      let seconds = Double(match.1).map { Date(timeIntervalSinceReferenceDate: $0) }
+      return seconds.flatMap(MomentText.text).map { "CAST(\"\($0)\", \"Date\")" }
+        ?? String(match.0)
+    }
     return text.count <= 400 ? text : "\(text.prefix(400))…"
   }
 }

@@ -2,6 +2,12 @@ import Quire
 import QuireModel
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What is said of a fetch is what it does.
 @Suite struct ExplanationTests {
   private func context(_ count: Int = 400) throws -> ManagedObjectContext {
@@ -15,6 +21,7 @@ import Testing
         Attribute("title", .string)
         Attribute("price", .double)
         Attribute("year", .integer16)
+        Attribute("sold", .date)
         Relationship("artist", toOne: "Artist", inverse: "works")
         FetchIndex("byTitle", on: "title")
         FetchIndex("byPrice", on: "price")
@@ -51,6 +58,17 @@ import Testing
     let explanation = try request.explain(in: context)
     #expect(explanation.objectCount == (try context.fetch(request).count))
     return (explanation, try #require(explanation.searches.first))
+  }
+
+  @Test func `dates are told by the calendar, and can be read back`() throws {
+    let context = try context(10)
+    let date = Date(timeIntervalSinceReferenceDate: 728_352_000.5)
+    let predicate = Key("sold") >= date && Key("title") != #"CAST("1.0", "Date")"#
+    let text = try request(predicate).explain(in: context).description
+    let told =
+      #"sold >= CAST("2024-01-31T00:00:00.5Z", "Date") AND title != "CAST(\"1.0\", \"Date\")""#
+    #expect(text.hasPrefix("Work where \(told)\n"), "\(text)")
+    #expect(try FetchPredicate(format: told) == predicate)
   }
 
   @Test func `an explanation reads as a text`() throws {
