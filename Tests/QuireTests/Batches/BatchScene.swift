@@ -290,10 +290,7 @@ struct BatchTwins {
     return true
   }
 
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
   static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: count / 2, release: count, exhaustive: 60 * count)
+    Seeds.upTo(Amount.of(debug: count / 2, release: count, exhaustive: 60 * count))
   }
 }

@@ -7,12 +7,7 @@ import Testing
 /// stored agree, and no object is stored that has lost what it was given; and nothing crashes where
 /// classes, observers and policies do anything whenever they are called.
 @Suite(.serialized) struct RandomMeddlingTests {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 3, release: 30, exhaustive: 4_000)
-  }
+  private static let seeds = Seeds.upTo(Amount.of(debug: 3, release: 30, exhaustive: 4_000))
   private static let stepCount = 200
 
   /// Takes the walk of a seed. If it goes wrong, tells what is left of it when every step that can

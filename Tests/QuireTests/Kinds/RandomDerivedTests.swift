@@ -38,12 +38,7 @@ private let model = try! ManagedObjectModel {
 // After every save each stored value is what its expression makes of the stored objects, whichever
 // way these came to be what they are: whoever forgets to note an owner is found out.
 @Suite struct RandomDerivedTests {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 2, release: 12, exhaustive: 1000)
-  }
+  private static let seeds = Seeds.upTo(Amount.of(debug: 2, release: 12, exhaustive: 1000))
 
   @Test func `stored values are what their expressions make of stored objects`() throws {
     for seed in Self.seeds {

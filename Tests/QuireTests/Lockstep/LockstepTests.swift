@@ -3,17 +3,7 @@ import QuireSimulation
 import Testing
 
 @Suite struct `Two stores and an oracle in lockstep` {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many, or those from one to another:
-  /// `500-900`.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let text = environmentValue("QUIRE_SEEDS") {
-      let bounds = text.split(separator: "-").compactMap { UInt64($0) }
-      if bounds.count == 1 { return 1...bounds[0] }
-      if bounds.count == 2 { return bounds[0]...bounds[1] }
-    }
-    return 1...Amount.of(debug: 4, release: 20, exhaustive: 5000)
-  }
+  private static let seeds = Seeds.upTo(Amount.of(debug: 4, release: 20, exhaustive: 5000))
   private static let operationCount = 60
 
   /// What goes wrong when operations are done one after the other; `nil` when nothing does.

@@ -214,12 +214,7 @@ private final class Merging {
 }
 
 @Suite struct RandomMergesTests {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 1, release: 4, exhaustive: 100)
-  }
+  private static let seeds = Seeds.upTo(Amount.of(debug: 1, release: 4, exhaustive: 100))
   private static let choices: [[MergingPolicy]] =
     MergingPolicy.allCases.map { [$0] } + [MergingPolicy.allCases]
 

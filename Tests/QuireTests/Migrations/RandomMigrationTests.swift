@@ -355,12 +355,7 @@ extension RandomMigration: CustomStringConvertible {
 // MARK: - The tests
 
 @Suite struct RandomMigrationTests {
-  /// `QUIRE_SEED` runs one seed.
-  private static let seeds: ClosedRange<UInt64> = {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 20, release: 40, exhaustive: 20_000)
-  }()
+  private static let seeds = Seeds.upTo(Amount.of(debug: 20, release: 40, exhaustive: 20_000))
 
   @Test func `any change of any model does to a store what the rules say, or is refused by them`()
     throws

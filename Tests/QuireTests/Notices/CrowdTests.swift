@@ -3,12 +3,7 @@ import QuireSimulation
 import Testing
 
 @Suite(.serialized) struct `Eight contexts at once` {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 1, release: 2, exhaustive: 100)
-  }
+  private static let seeds = Seeds.upTo(Amount.of(debug: 1, release: 2, exhaustive: 100))
 
   @Test(arguments: GotchaHome.allCases)
   func `contexts that insert, fetch, merge, undo and save on eight threads lose nothing`(

@@ -181,12 +181,7 @@ private final class ResultsMachine {
 }
 
 @Suite struct RandomResultsTests {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
-  private static var seeds: ClosedRange<UInt64> {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 1, release: 7, exhaustive: 2_000)
-  }
+  private static let seeds = Seeds.upTo(Amount.of(debug: 1, release: 7, exhaustive: 2_000))
 
   @Test(arguments: JukeboxRequest.allCases, [GotchaHome.memory, .elsewhere])
   func `what is told makes of the former list what a fetch finds`(

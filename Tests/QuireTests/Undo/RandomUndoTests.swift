@@ -2,12 +2,9 @@ import QuireSimulation
 import Testing
 
 @Suite struct RandomUndoTests {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
-  private static var seeds: [UInt64] {
-    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return [seed] }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return Array(1...last) }
-    return Array(1...Amount.of(debug: 8, release: 70, exhaustive: 4000)) + [1449]
-  }
+  private static let seeds =
+    Seeds.wanted.map(Array.init)
+    ?? Array(1...Amount.of(debug: 8, release: 70, exhaustive: 4000)) + [1449]
   private static let eventCount = 14
 
   @Test func `whatever happened is undone and made again, step by step, across saves`() throws {
