@@ -198,6 +198,10 @@ import Testing
       ("title,title\n", "line 1: there are two columns title"),
       ("title,year\nx,1\ny\n", "line 3: it has 1 field, and the first line 2"),
       ("title,year\n\"x\n\n\",1\ny,z\n", "line 5: year is a whole number, not “z”"),
+      ("title,year\r\n\"x\r\n\r\n\",1\r\ny,z\r\n", "line 5: year is a whole number, not “z”"),
+      ("title,year\n\n\ny,z\n", "line 4: year is a whole number, not “z”"),
+      ("\n\ntitel\nx\n", "line 3: Work has no property titel"),
+      ("\n\nid,price\n\na,cheap\n", "line 5: the exported a.price is \"cheap\""),
       ("title\n\"x\ny", "line 2: a value begins with a quote, and no quote ends it"),
       ("title\nx\"y\n", "line 2: a quote stands inside of a value"),
       ("title\n\"x\"y\n", "line 2: behind the quote that ends a value there is no comma"),
@@ -218,6 +222,18 @@ import Testing
     let json = ToolRun("load", shop.folder.path("in.jsonl"), "--to", shop.path)
     #expect(
       json.errors.contains("in.jsonl, line 2: ") && json.errors.contains("did you mean title?"))
+  }
+
+  @Test func `a mistake in the first line of a second file is told with that file`() throws {
+    let shop = try Shop(in: TemporaryFolder(), count: 0)
+    let folder = shop.folder.path("in")
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: false)
+    for (name, text) in [("Artist", "id,name\na,Hilma\n"), ("Work", "id,price\nb,cheap\n")] {
+      try text.write(toFile: "\(folder)/\(name).csv", atomically: false, encoding: .utf8)
+    }
+    let run = ToolRun("load", folder, "--to", shop.path)
+    #expect(run.code == .bad && run.errors.contains("Work.csv, line 2: "), "\(run.errors)")
   }
 
   @Test func `a folder with both kinds of files is refused`() throws {

@@ -23,6 +23,7 @@ struct LoadCommand: Command {
       keeps its model and its objects.
       A file .csv has the objects of the entity that it is called after, and a first line with the
       names of properties. Its column id may be missing, where nothing leads to the objects.
+      The save at the end is one step: what of it is done is not known, and not shown.
       """,
     examples: [
       .init(

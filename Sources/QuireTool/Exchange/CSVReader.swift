@@ -14,6 +14,8 @@ struct CSVReader {
   private(set) var position = 0
   /// The line of the next byte, from 1.
   private(set) var line = 1
+  /// The line on which the record that was read last begins.
+  private(set) var recordLine = 1
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
@@ -24,6 +26,7 @@ struct CSVReader {
   /// The fields of the next record that is no empty line; `nil` at the end.
   mutating func next() throws(Mistake) -> [String?]? {
     while position < bytes.count, takeLineEnd() {}
+    recordLine = line
     guard position < bytes.count else { return nil }
     var fields: [String?] = []
     while true {

@@ -128,13 +128,11 @@ struct ObjectFiles {
       )
     }
     var reader = CSVReader(Array(bytes))
-    var line = 1
     do {
       guard let headings = try reader.next() else { return }
       let properties = try columns.properties(of: headings)
-      while true {
-        line = reader.line
-        guard let fields = try reader.next() else { return }
+      while let fields = try reader.next() {
+        let line = reader.recordLine
         content.objects.append(
           try columns.object(of: fields, properties, id: "\(name), line \(line)"))
         content.lines.append(line)
@@ -143,7 +141,7 @@ struct ObjectFiles {
     } catch let mistake as CSVReader.Mistake {
       throw InputError("\(file.path), line \(mistake.line): \(mistake.reason)")
     } catch let mistake as CSVColumns.Mistake {
-      throw InputError("\(file.path), line \(line): \(mistake.reason)")
+      throw InputError("\(file.path), line \(reader.recordLine): \(mistake.reason)")
     }
   }
 }
