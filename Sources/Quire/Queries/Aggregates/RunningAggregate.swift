@@ -153,5 +153,10 @@ package enum AggregateFunction {
   case count, distinctCount, sum, average, minimum, maximum
 
   /// Whether numbers and Booleans of all types are taken by their numeric value.
-  fileprivate var isOfNumbers: Bool { self == .sum || self == .average || self == .count }
+  fileprivate var isOfNumbers: Bool {
+    switch self {
+    case .count, .sum, .average: true
+    case .distinctCount, .minimum, .maximum: false
+    }
+  }
 }
