@@ -73,17 +73,8 @@ import Testing
       for name in before where !name.contains("/") {
         try FileManager.default.copyItem(atPath: busy.folder.path(name), toPath: folder.path(name))
       }
-      let start = Date()
-      let run = try ToolProcess(["quire"] + one.words, in: folder.path)
-      // The first is left alone, so that it is known how long the others have.
-      if round > 0 {
-        usleep(UInt32(random.below(max(1, Int(duration * 1e6)))))
-        run.send(round % 2 == 0 ? SIGINT : SIGTERM)
-      }
-      let code = run.wait()
-      if round == 0 { duration = Date().timeIntervalSince(start) }
-      #expect(
-        code == 0 || code == (round % 2 == 0 ? 130 : 143), "seed \(seed): \(code) \(run.errors)")
+      let (code, _) = try Self.interrupt(
+        one.words, in: folder.path, round, &duration, &random, "seed \(seed)")
       let after = Set(
         FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? [])
       let made = after.subtracting(before)
@@ -92,6 +83,65 @@ import Testing
       if code == 0 { #expect(made == one.made) }
       let check = try ToolRun("check", folder.path("notes.quire"), "--json").json()
       #expect(check["isSound"] as? Bool == true && check["objects"] as? Int == 250, "seed \(seed)")
+    }
+  }
+
+  /// Starts a command, and asks it to end after a part of the time that it takes.
+  ///
+  /// - Parameter round: the first, 0, is left alone, so that it is known how long the others have.
+  private static func interrupt(
+    _ words: [String], in folder: String, _ round: Int, _ duration: inout Double,
+    _ random: inout SeededRandom, _ what: String
+  ) throws -> (code: Int32, output: String) {
+    let start = Date()
+    let run = try ToolProcess(["quire"] + words, in: folder)
+    if round > 0 {
+      usleep(UInt32(random.below(max(1, Int(duration * 1e6)))))
+      run.send(round % 2 == 0 ? SIGINT : SIGTERM)
+    }
+    let code = run.wait()
+    if round == 0 { duration = Date().timeIntervalSince(start) }
+    #expect(code == 0 || code == (round % 2 == 0 ? 130 : 143), "\(what): \(code) \(run.errors)")
+    return (code, run.output)
+  }
+
+  @Test func `an interrupted finish of a deferred migration has rewritten all or nothing`() throws {
+    let folder = try TemporaryFolder()
+    let title = String(repeating: "Harbour after rain. ", count: 50)
+    let lines = (1...300).map {
+      #"{"entity": "Artwork", "id": "\#($0)", "slug": "s\#($0)", "title": "\#(title)"}"#
+    }
+    try lines.joined(separator: "\n").write(
+      toFile: folder.path("Artwork.jsonl"), atomically: false, encoding: .utf8)
+    let store = folder.path("left.quire")
+    let load = ToolRun(
+      "load", folder.path("Artwork.jsonl"), "--to", store, "--model", Fixtures.store("Gallery 2.0"))
+    #expect(load.code == .good, "\(load.errors)")
+    let finish = ["migrate", "left.quire", "--model", Fixtures.model, "--finish"]
+    #expect(ToolRun("migrate", store, "--model", Fixtures.model, "--deferred").code == .good)
+    func leftCount(_ path: String) throws -> Int? {
+      let plan = try ToolRun(["migrate", path] + finish.dropFirst(2) + ["--dry-run", "--json"])
+        .json()
+      return (plan["finished"] as? [String: Any])?["objects"] as? Int
+    }
+    #expect(try leftCount(store) == 300)
+    let seed = UInt64.random(in: 1...UInt64.max)
+    var random = SeededRandom(seed: seed, stream: "finish")
+    var duration = 0.3
+    for round in 0..<Amount.of(debug: 3, release: 12, exhaustive: 100) {
+      let trial = try TemporaryFolder()
+      let copy = trial.path("left.quire")
+      try FileManager.default.copyItem(atPath: store, toPath: copy)
+      let what = "seed \(seed), round \(round)"
+      let run = try Self.interrupt(finish, in: trial.path, round, &duration, &random, what)
+      // A signal that comes after the last step changes the code, and nothing else.
+      let isDone = run.output.hasPrefix("finished in ")
+      #expect(isDone || run.code != 0, "\(what)")
+      #expect(try leftCount(copy) == (isDone ? nil : 300), "\(what)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: trial.path) == ["left.quire"])
+      let check = try ToolRun("check", copy, "--json").json()
+      #expect(check["isSound"] as? Bool == true && check["objects"] as? Int == 300, "\(what)")
+      if !isDone { #expect(ToolRun(["migrate", copy] + finish.dropFirst(2)).code == .good) }
     }
   }
 
