@@ -15,6 +15,8 @@ struct OrderedMembership {
 
   private var members: [Owner: Set<Reference>] = [:]
   private var memberCount = 0
+  /// The number of members that were read so far, to answer all questions.
+  private(set) var readCount = 0
 
   /// Whether an object is a member of an owner.
   ///
@@ -26,6 +28,7 @@ struct OrderedMembership {
     let owner = Owner(link: link.number, key: owner)
     if let known = members[owner] { return known.contains(member) }
     let found = Set(try reader.members(of: owner.key))
+    readCount += found.count
     if memberCount + found.count > OrderedMembership.memberLimit { removeAll() }
     members[owner] = found
     memberCount += found.count

@@ -24,6 +24,8 @@ public struct StoreInspection: Sendable {
   public private(set) var referenceCount = 0
   private var linkCount = 0
   private var orderedMembership = OrderedMembership()
+  /// The number of members of ordered relationships that were read to see whether they lead back.
+  package var orderedReadCount: Int { orderedMembership.readCount }
 
   /// Whether nothing is wrong.
   public var isSound: Bool { findings.isEmpty }

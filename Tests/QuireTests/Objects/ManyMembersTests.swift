@@ -21,6 +21,23 @@ import Testing
 
   private static let keys = ["parts", "rows", "friends", "before", "after", "bag", "list"]
 
+  /// Asked by each member in turn, whether it leads back took a reading of all of them each time.
+  @Test func `an inspection reads each member of an ordered relationship once`() throws {
+    for count in [50, 200] {
+      let context = try ManagedObjectContext.stubbed(Self.model)
+      let nodes = try (0..<count).map { try context.insert("Node", ["number": $0]) }
+      let owner = try context.insert("Node")
+      try owner.setValue(nodes, forKey: "rows")
+      try owner.setValue(nodes, forKey: "before")
+      try context.save()
+      let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+      let inspection = try StoreInspection(of: store)
+      #expect(inspection.isSound)
+      // Those that lead back by a reference, and those that do so by a link.
+      #expect(inspection.orderedReadCount == 2 * count)
+    }
+  }
+
   /// The relationship of one node, changed in every way, and what it should be.
   private struct Walk {
     let context: ManagedObjectContext
