@@ -19,7 +19,7 @@ final class ResultFollower<Result: ManagedObject>: FetchedResultsControllerDeleg
   private struct News {
     /// The number of sets of changes.
     var count = 0
-    /// The difference that the first of them has made; `nil` for none.
+    /// The difference that one of them has made; `nil` for none.
     var steps: CollectionDifference<ManagedObjectID>?
     var updatedIDs: Set<ManagedObjectID> = []
   }
@@ -63,7 +63,8 @@ final class ResultFollower<Result: ManagedObject>: FetchedResultsControllerDeleg
     _ controller: FetchedResultsController<Result>,
     didChangeContentWith difference: CollectionDifference<ManagedObjectID>
   ) {
-    if news.count == 0 { news.steps = difference }
+    // Not used if it is that of a later set: then the results themselves are compared.
+    news.steps = difference
   }
 
   // Called for every set of changes.

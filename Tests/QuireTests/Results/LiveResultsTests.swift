@@ -63,6 +63,13 @@ private final class Track: ManagedObject {
     try await container.write { context in Track(context: context).title = "Rain" }
     let fourth = try #require(try await iterator.next(isolation: #isolation))
     #expect(fourth.map(\.title) == ["Rain", "Storm"])
+
+    // What moves shows another value, too.
+    storm.title = "Breeze"
+    context.processPendingChanges()
+    let fifth = try #require(try await iterator.next(isolation: #isolation))
+    #expect(fifth.map(\.title) == ["Breeze", "Rain"])
+    #expect(fifth.updatedIDs == [storm.objectID])
   }
 
   @Test @MainActor func `a loop waits until something changes`() async throws {

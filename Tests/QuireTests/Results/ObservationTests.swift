@@ -9,15 +9,19 @@ import Testing
 private final class Band: ManagedObject, Identifiable {
   @Managed var name: String = ""
   @Managed(inverse: \Record.band) var records: Set<Record>
+  // No object changes at this end when what it leads to is deleted.
+  @Managed var favourite: Record?
 }
 
-private final class Record: ManagedObject {
+private class Record: ManagedObject {
   @Managed var title: String = ""
   @Managed var plays: Int = 0
   @Managed var issued: Date?
   @Managed var labels: Set<Label>
   @Managed var band: Band?
 }
+
+private final class Single: Record {}
 
 private final class Label: ManagedObject {
   @Managed var id: String = ""
@@ -32,7 +36,8 @@ extension Label: Identifiable {}
   private let context: ManagedObjectContext
 
   init() throws {
-    container = try PersistentContainer(name: "Records", for: Band.self, Record.self, Label.self)
+    container = try PersistentContainer(
+      name: "Records", for: Band.self, Record.self, Single.self, Label.self)
     try container.loadPersistentStore(at: nil)
     context = container.viewContext
     context.automaticallyMergesChangesFromParent = true
@@ -122,6 +127,21 @@ extension Label: Identifiable {}
     #expect(shown.isChanged && band.records.count == 2)
   }
 
+  @Test func `a relationship changes by a deletion of which its object knows nothing`() throws {
+    for record in [Record(context: context), Single(context: context)] {
+      let band = Band(context: context)
+      band.favourite = record
+      try context.save()
+      let favourite = Watch { _ = band.favourite }
+      let name = Watch { _ = band.name }
+      context.delete(record)
+      context.processPendingChanges()
+      #expect(favourite.isChanged && !name.isChanged)
+      try context.save()
+      #expect(band.favourite == nil)
+    }
+  }
+
   @Test func `a refresh, a rollback, undo and redo are changes`() throws {
     let record = try record("Blue")
     context.undoManager = UndoManager()
@@ -198,6 +218,26 @@ extension Label: Identifiable {}
     }
     await context.perform {}
     #expect(again.isChanged && band.records.isEmpty)
+  }
+
+  /// Whoever passes changes on may leave out the other ends of relationships.
+  @Test func `a new object that is merged alone changes what leads to it`() throws {
+    let band = Band(context: context)
+    try context.save()
+    let follower = container.newBackgroundContext()
+    follower.automaticallyMergesChangesFromParent = false
+    follower.tracksPropertyAccess = true
+    let same = try #require(try follower.existingObject(with: band.objectID) as? Band)
+    let records = Watch { #expect(same.records.isEmpty) }
+    let name = Watch { _ = same.name }
+    let single = Single(context: context)
+    single.band = band
+    try context.save()
+    try ManagedObjectContext.mergeChanges(
+      fromRemoteContextSave: [
+        ManagedObjectContext.NotificationKey.insertedObjectIDs: [single.objectID]
+      ], into: [follower])
+    #expect(records.isChanged && !name.isChanged && same.records.count == 1)
   }
 
   @Test func `a child's save is a change of its parent`() throws {
@@ -313,9 +353,10 @@ extension Label: Identifiable {}
   @Test func `a query that cannot be fetched has no objects, and says why`() throws {
     let query = LiveQuery(FetchRequest<Record>(), in: context)
     let watch = Watch { _ = query.error }
-    #expect(query.objects.isEmpty)
+    // Also where nothing has asked for the objects yet.
     #expect(
       (query.error as? PersistenceError)?.code == .persistentStoreUnsupportedRequestType)
+    #expect(query.objects.isEmpty)
     let blue = try record("Blue")
     query.request = Record.sorted(by: \.title)
     #expect(watch.isChanged && query.error == nil && Array(query.objects) == [blue])
