@@ -219,39 +219,65 @@ import Testing
     #expect(Set(found.numbers.keys).isSubset(of: Set(0..<1000).union([-1])))
   }
 
+  /// Three values of several pages each.
+  private struct LongValues {
+    var bytes: [UInt8]
+    /// The leaf that leads to them, and the first page of each.
+    let leaf: Int
+    let runs: [UInt64]
+
+    init() throws {
+      let disk = MemoryFileSystem()
+      var options = PageStoreOptions()
+      options.pageSize = pageSize
+      let store = try PageStore.open(path, options: options, in: disk)
+      try store.write { transaction in
+        let tree = try transaction.createRecordTree("numbers")
+        for key in 1...3 as ClosedRange<Int64> {
+          try tree.put([UInt8](repeating: UInt8(key), count: 3_000), for: key)
+        }
+      }
+      try store.close()
+      let anatomy = try StoreAnatomy(of: path, in: disk)
+      leaf = try #require(
+        try (4..<anatomy.shownPageCount).first {
+          let summary = try anatomy.summary(of: $0)
+          return summary.tree == "numbers" && summary.level == 0 && summary.type == "record leaf"
+        })
+      runs = try anatomy.content(of: leaf).entries.map { entry in
+        guard case .long(_, let first) = entry.value else { throw StorageError.closed }
+        return UInt64(first.rawValue)
+      }
+      bytes = try #require(disk.bytes(of: path))
+    }
+  }
+
   /// A file of some megabytes could otherwise fill any disk.
   @Test func `values that share their pages are read once`() throws {
-    let disk = MemoryFileSystem()
-    var options = PageStoreOptions()
-    options.pageSize = Self.pageSize
-    let store = try PageStore.open(Self.path, options: options, in: disk)
-    try store.write { transaction in
-      let tree = try transaction.createRecordTree("numbers")
-      for key in 1...3 as ClosedRange<Int64> {
-        try tree.put([UInt8](repeating: UInt8(key), count: 3_000), for: key)
-      }
-    }
-    try store.close()
-    let anatomy = try StoreAnatomy(of: Self.path, in: disk)
-    let leaf = try #require(
-      try (4..<anatomy.shownPageCount).first {
-        let summary = try anatomy.summary(of: $0)
-        return summary.tree == "numbers" && summary.level == 0 && summary.type == "record leaf"
-      })
-    let runs = try anatomy.content(of: leaf).entries.map { entry in
-      guard case .long(_, let first) = entry.value else { throw StorageError.closed }
-      return UInt64(first.rawValue)
-    }
-    var bytes = try #require(disk.bytes(of: Self.path))
-    let sealing = try #require(FileSealing(repairing: &bytes))
-    let start = leaf * Self.pageSize
+    var values = try LongValues()
+    let sealing = try #require(FileSealing(repairing: &values.bytes))
+    let start = values.leaf * Self.pageSize
     let places = (start + 24..<start + Self.pageSize - 4).filter {
-      bytes.number(at: $0, byteCount: 4) == runs[1]
+      values.bytes.number(at: $0, byteCount: 4) == values.runs[1]
     }
-    for place in places { bytes.setNumber(runs[0], at: place, byteCount: 4) }
-    sealing.sealPage(leaf, at: start, in: &bytes)
-    let found = try salvage([Self.path: bytes])
+    for place in places { values.bytes.setNumber(values.runs[0], at: place, byteCount: 4) }
+    sealing.sealPage(values.leaf, at: start, in: &values.bytes)
+    let found = try salvage([Self.path: values.bytes])
     #expect(places.count == 1)
+    #expect(found.numbers.keys.sorted() == [1, 3])
+    #expect(!found.0.isComplete)
+  }
+
+  @Test func `a page that has fewer bytes of a value than it should is none of that value`() throws
+  {
+    var values = try LongValues()
+    let sealing = try #require(FileSealing(repairing: &values.bytes))
+    let page = Int(values.runs[1])
+    let start = page * Self.pageSize
+    let count = values.bytes.number(at: start + 18, byteCount: 2)
+    values.bytes.setNumber(count - 1, at: start + 18, byteCount: 2)
+    sealing.sealPage(page, at: start, in: &values.bytes)
+    let found = try salvage([Self.path: values.bytes])
     #expect(found.numbers.keys.sorted() == [1, 3])
     #expect(!found.0.isComplete)
   }

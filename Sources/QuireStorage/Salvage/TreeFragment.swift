@@ -42,6 +42,7 @@ struct OrphanSearch {
     for number in Int(PageID.firstFree.rawValue)..<max(Int(PageID.firstFree.rawValue), owners.count)
     {
       let id = PageID(UInt32(number))
+      // Free pages are not read; they would be told from others by their stamp all the same.
       guard owners[number] < 0, stamps[number] != 0, !image.geometry.isMap(id),
         let loaded = try? image.load(id), image.defect(of: loaded, stamp: stamps[number]) == nil
       else { continue }

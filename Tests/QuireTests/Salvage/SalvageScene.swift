@@ -240,8 +240,11 @@ struct SalvageScene {
   }
 
   /// Salvages a damaged store.
+  ///
+  /// - Parameter body: called at the end with a context of the new store.
   func salvage(
-    _ bytes: [UInt8], model: ManagedObjectModel? = nil
+    _ bytes: [UInt8], model: ManagedObjectModel? = nil,
+    _ body: (ManagedObjectContext) throws -> Void = { _ in }
   ) throws -> (report: SalvageReport, content: StoreContent, findings: [String]) {
     let files = MemoryFileSystem()
     let file = try files.open(path, .create)
@@ -252,6 +255,8 @@ struct SalvageScene {
     #expect(files.bytes(of: path) == bytes, "the damaged file was written to")
     let context = try TestStore.open(VersionedModel(self.model), at: URL(filePath: new), in: files)
     defer { try? TestStore.close(context) }
-    return (report, try StoreContent(context, self.model), try StoreFacts(context).findings)
+    let found = (report, try StoreContent(context, self.model), try StoreFacts(context).findings)
+    try body(context)
+    return found
   }
 }

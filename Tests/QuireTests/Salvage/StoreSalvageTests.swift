@@ -200,6 +200,51 @@ import Testing
     }
   }
 
+  /// What leads to a lost object must not lead to a new one, whose key it has.
+  @Test func `a new object has no key of a lost one, though the counters of keys are lost`() throws
+  {
+    let scene = try SalvageScene(thingCount: Self.thingCount)
+    var lastLeaf: (page: Int, key: Int64) = (0, 0)
+    var bytes = scene.bytes
+    for page in 0..<scene.pageCount {
+      let summary = try scene.anatomy.summary(of: page)
+      if summary.tree == "keys" { bytes = scene.damaged(page, .zeros, of: bytes) }
+      guard summary.type == "record leaf", summary.tree?.hasPrefix("rows/") == true,
+        case .number(let key)? = try scene.anatomy.content(of: page).entries.last?.key
+      else { continue }
+      if key > lastLeaf.key { lastLeaf = (page, key) }
+    }
+    let lost = try scene.lost(with: lastLeaf.page).objects
+    let entity = try #require(lost.first).entity
+    _ = try scene.salvage(scene.damaged(lastLeaf.page, .zeros, of: bytes)) { context in
+      let objects = try lost.map { _ in try context.insert(entity) }
+      try context.save()
+      #expect(lost.isDisjoint(with: objects.map(ObjectName.init)))
+    }
+  }
+
+  @Test func `a token of the history before a salvage has expired, also the last one`() throws {
+    let files = MemoryFileSystem()
+    let url = URL(filePath: "/folder/library.quire")
+    let version = VersionedModel(HistoryLibrary.model)
+    let context = try TestStore.open(version, HistoryLibrary.tracking, at: url, in: files)
+    try context.insert("Author", ["name": "a"])
+    try context.save()
+    let last = try #require(context.historyToken)
+    #expect(try context.history(after: last).isEmpty)
+    try TestStore.close(context)
+    let new = URL(filePath: "/folder/new.quire")
+    try StoreSalvage(of: url, model: nil, in: files).write(to: new, in: files)
+    let salvaged = try TestStore.open(version, HistoryLibrary.tracking, at: new, in: files)
+    defer { try? TestStore.close(salvaged) }
+    let error = #expect(throws: PersistenceError.self) { try salvaged.history(after: last) }
+    #expect(error?.code == .persistentHistoryTokenExpired)
+    let next = try #require(salvaged.historyToken)
+    try salvaged.insert("Author", ["name": "b"])
+    try salvaged.save()
+    #expect(try salvaged.history(after: next).count == 1)
+  }
+
   /// Keys under right checksums that are too large, or not in order.
   @Test func `a forged key is left out`() throws {
     let scene = try SalvageScene(thingCount: Self.thingCount)
