@@ -165,7 +165,7 @@ final class ComparisonIndex {
       return bounds.low
     case .object(let identity):
       guard element.kind == .reference, let id = identity.base as? ManagedObjectID,
-        id.store == storage.identity, !id.isTemporaryID,
+        id.store == storage.identity,
         let number = destinations.first(where: { $0.name == id.entity.name })?.number
       else { return nil }
       var writer = IndexKeyWriter()

@@ -106,6 +106,24 @@ struct ComparisonFetchTests {
     #expect(count > 100)
   }
 
+  @Test func `an index of some objects does not answer for the others`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        Attribute("number", .integer32)
+        FetchIndex("byNumber", on: "number", where: "number > 10")
+      }
+    }
+    let context = try ManagedObjectContext.stubbed(model)
+    for number in [5, 5, 15] { try context.add("Thing", ["number": number]) }
+    try context.save()
+    for number in [5, 15] {
+      var request = FetchRequest<ManagedObject>(entityName: "Thing")
+      request.predicate = Key("number") == number
+      #expect(try context.fetch(request).count == (number == 5 ? 2 : 1))
+      #expect(try context.count(for: request) == (number == 5 ? 2 : 1))
+    }
+  }
+
   private static func owners(isIndexed: Bool) throws -> ManagedObjectContext {
     let model = try ManagedObjectModel {
       Entity("Person") {

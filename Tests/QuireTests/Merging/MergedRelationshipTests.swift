@@ -57,6 +57,29 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `who was left for another artist knows of it, though nothing of them was changed here`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let three = try artists("a", "b", "c", in: context)
+      three[0].spouse = three[1]
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let same = try three.map(scene.same)
+      #expect(same[1].spouse === same[0] && same[2].spouse == nil)
+      three[0].spouse = three[2]
+      try context.save()
+      same[0].born = 1862
+      try scene.save()
+      // The whole object is written over, also what was not changed.
+      let (left, right) = policy == .overwrite ? (2, 1) : (1, 2)
+      #expect(same[0].spouse === same[right])
+      #expect(same[left].spouse == nil)
+      #expect(same[right].spouse === same[0])
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
   func `a set that both have changed has what either has added, and not what either has removed`(
     _ home: GotchaHome, _ policy: MergingPolicy
   ) throws {

@@ -159,11 +159,15 @@ import Testing
         migratingFrom: .init(model: old, versionChecksum: old.formerVersionChecksum),
         to: .init(model: new, versionChecksum: new.formerVersionChecksum))
     ])
-    for options in [.migrating, mapped, staged, custom] {
+    // The last has no model of the old version: the stage has its checksum, the store its model.
+    for (options, model) in [
+      (.migrating, versions), (mapped, versions), (staged, versions), (custom, versions),
+      (staged, VersionedModel(new)),
+    ] {
       try withStore { url in
         try open(try #require(versions.endingAt("old")), url, fill)
         try makeFormer(old, url)
-        let coordinator = PersistentStoreCoordinator(versionedModel: versions)
+        let coordinator = PersistentStoreCoordinator(versionedModel: model)
         let store = try coordinator.addPersistentStore(type: .quire, at: url, options: options)
         #expect(store.migrationReport?.plans.count == 1)
         #expect(try count("Room", GotchaHome.context(of: coordinator)) == 2)

@@ -283,4 +283,41 @@ import Testing
     }
     #expect(sawIncomplete)
   }
+
+  @Test func `a batch that fails at its second store says what is done, and so do contexts`() throws
+  {
+    var operation = 0
+    var sawIncomplete = false
+    while !sawIncomplete, operation < 60 {
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: Scene.model)
+      let disk = SimulatedDisk()
+      try coordinator.addPersistentStore(type: .inMemory, at: nil)
+      let second = try coordinator.addPersistentStore(
+        type: .quire, at: URL(filePath: "/second.quire"), options: [:], in: disk)
+      let context = GotchaHome.context(of: coordinator)
+      context.automaticallyMergesChangesFromParent = true
+      let artists = try ["Hilma", "Wassily"].map { try context.insert("Artist", ["name": $0]) }
+      context.assign(artists[1], to: second)
+      try context.save()
+      let request = BatchUpdateRequest(entityName: "Artist", propertiesToUpdate: ["born": 1862])
+      operation += 1
+      disk.fail(at: disk.operationCount + operation, with: .noSpace)
+      do {
+        try context.execute(request)
+      } catch let error as PersistenceError where error.code == .persistentStoreIncompleteSave {
+        sawIncomplete = true
+        #expect(error.message.contains("memory") && error.message.contains("second.quire"))
+        context.processPendingChanges()
+        #expect(try artists.map { try $0.value(forKey: "born") as? Int } == [1862, nil])
+        #expect(try context.execute(request).count == 2)
+        context.processPendingChanges()
+        #expect(try artists.map { try $0.value(forKey: "born") as? Int } == [1862, 1862])
+      } catch {
+        // Before the first commit nothing is done.
+        context.processPendingChanges()
+        #expect(try artists.map { try $0.value(forKey: "born") as? Int } == [nil, nil])
+      }
+    }
+    #expect(sawIncomplete)
+  }
 }

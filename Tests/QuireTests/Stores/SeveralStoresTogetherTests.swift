@@ -1,11 +1,7 @@
+import Foundation
 import Quire
+import Synchronization
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What contexts do for one store, done for several at once.
 @Suite struct `Several stores together` {
@@ -60,6 +56,51 @@ import Testing
       try other.save()
       #expect { try scene.context.save() } throws: { code(of: $0) == .managedObjectMerge }
       #expect(try scene.sibling().values(of: "name", "Artist") == ["Hilma"])
+    }
+  }
+
+  // A save keeps others out of all its stores. If each began with the one that its coordinator has
+  // first, a save with one of them would wait for a save with the other, and that one for it.
+  @Test func `saves do not wait for each other, in whichever order stores were added`()
+    throws
+  {
+    try withTemporaryFolder { folder in
+      let failures = Mutex<[String]>([])
+      let threads = DispatchGroup()
+      for number in 0..<4 {
+        threads.enter()
+        // One that waits for ever must not be waited for.
+        Thread {
+          do {
+            let names = ["one", "two"]
+            try Self.save(to: number.isMultiple(of: 2) ? names : names.reversed(), in: folder)
+          } catch {
+            failures.withLock { [text = "\(error)"] in $0.append(text) }
+          }
+          threads.leave()
+        }.start()
+      }
+      #expect(threads.wait(timeout: .now() + 30) == .success)
+      #expect(failures.withLock { $0 } == [])
+    }
+  }
+
+  private static func save(to names: [String], in folder: URL) throws {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: Scene.model)
+    var options: PersistentStoreOptions = [:]
+    options.durability = .none
+    let stores = try names.map {
+      try coordinator.addPersistentStore(.file, $0, nil, in: folder, options: options)
+    }
+    let context = GotchaHome.context(of: coordinator)
+    let notes = try stores.map { store in
+      let note = try context.insert("Note")
+      context.assign(note, to: store)
+      return note
+    }
+    for round in 0..<50 {
+      for note in notes { try note.setValue("\(round)", forKey: "text") }
+      try context.save()
     }
   }
 

@@ -59,6 +59,41 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
+  /// The save that failed had kept what the object was, to bring it back; and the object came back
+  /// by itself, and was changed.
+  @Test func `an object is brought back as it was last, also after a save that failed`() throws {
+    let context = try ManagedObjectContext.stubbed(Self.model)
+    let (lock, other) = (try context.insert("Lock", ["number": 1]), try context.insert("Lock"))
+    try context.save()
+    let sibling = SmallGallery.sibling(of: context)
+    try sibling.existingObject(with: other.objectID).setValue(2, forKey: "number")
+    let undoManager = UndoManager()
+    context.undoManager = undoManager
+    context.delete(lock)
+    context.processPendingChanges()
+    undoManager.disableUndoRegistration()
+    try other.setValue(3, forKey: "number")
+    try sibling.save()
+    #expect(throws: PersistenceError.self) { try context.save() }
+    context.refresh(other, mergeChanges: false)
+    undoManager.enableUndoRegistration()
+    context.insert(lock)
+    context.processPendingChanges()
+    undoManager.disableUndoRegistration()
+    try lock.setValue(4, forKey: "number")
+    context.processPendingChanges()
+    undoManager.enableUndoRegistration()
+    try context.save()
+    context.undo()
+    #expect(lock.isDeleted)
+    try context.save()
+    #expect(lock.managedObjectContext == nil)
+    context.undo()
+    #expect(try lock.value(forKey: "number") as? Int == 4)
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+  }
+
   @Test(arguments: [false, true])
   func `an order that a deleted object had is put back where it has come back meanwhile`(
     _ isSaved: Bool

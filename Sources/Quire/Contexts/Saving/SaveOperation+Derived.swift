@@ -43,6 +43,8 @@ extension SaveOperation {
     if derivations.isEmpty { return [:] }
     var values: [Int: AttributeValue?] = [:]
     for derivation in derivations where derivation.isOwn {
+      // Where no derived attribute is read, the object itself has the same values, and saves a
+      // search by name for each.
       values[derivation.slot] = .some(
         try derivation.value(
           for: derivation.derivedSlots.isEmpty ? object : SubjectOfSave(object, values)))

@@ -41,7 +41,7 @@ extension MigrationDraft {
     var isInside = try cursor.first()
     while isInside {
       let row = try RowReader(try cursor.valueBytes, layout: old.layout, scratch)
-      if row.external(field) == nil, row.isNil(field) { count += 1 }
+      if row.isNil(field) { count += 1 }
       isInside = try cursor.next()
     }
     return count

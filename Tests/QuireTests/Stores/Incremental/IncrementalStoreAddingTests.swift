@@ -172,6 +172,26 @@ private typealias Artist = SmallGallery.Artist
     #expect(artist.name == "Hokusai")
   }
 
+  @Test func `metadata that are set while the store is saving are saved with the next save`() throws
+  {
+    let server = RowServer()
+    let coordinator = try server.coordinator()
+    let context = GotchaHome.context(of: coordinator)
+    try coordinator.setMetadata(["import": 1], for: coordinator.persistentStores[0])
+    try context.insert("Tag", ["word": "x"])
+    server.edit { state in
+      state.interference = { _ in
+        try? coordinator.setMetadata(["import": 2], for: coordinator.persistentStores[0])
+      }
+    }
+    try context.save()
+    #expect(server.now.userMetadata["import"] as? Int64 == 1)
+    #expect(coordinator.persistentStores[0].metadata["import"] as? Int == 2)
+    try context.save()
+    #expect(server.now.userMetadata["import"] as? Int64 == 2)
+    #expect(coordinator.persistentStores[0].metadata["import"] as? Int == 2)
+  }
+
   @Test func `metadata are saved with the rows, and read when the store is added`() throws {
     let server = RowServer()
     let coordinator = try server.coordinator()
