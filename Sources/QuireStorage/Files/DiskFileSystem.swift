@@ -62,7 +62,11 @@ private final class DiskFile: File {
   }
 
   deinit {
-    if forkCount == ForkCount.current { OpenDescriptors.shared.close(descriptor) }
+    guard forkCount == ForkCount.current else { return }
+    // A process that another thread is starting has a copy of the descriptor until its program
+    // runs, and closing this one would leave the lock to it.
+    Posix.unlock(descriptor)
+    OpenDescriptors.shared.close(descriptor)
   }
 
   /// The descriptor, in the process that opened the file.
