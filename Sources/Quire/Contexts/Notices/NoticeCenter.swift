@@ -178,7 +178,8 @@ final class NoticeCenter: ContextObserver {
   func postDidSave(_ notice: ContextNotice) {
     post(notice)
     var ids = ContextNotice(.didSaveObjectIDs, notice.context)
-    ids.objectIDs.copyIDs(of: notice.objectIDs)
+    ids.objectIDs = notice.objectIDs
+    ids.objectIDs.kind = .didSaveObjectIDs
     post(ids)
     callWhenDone()
   }
@@ -215,15 +216,5 @@ final class NoticeCenter: ContextObserver {
     notice.objectIDs.invalidatedAllObjects = true
     notice.objectIDs.invalidatedObjectIDs = objectIDs
     post(notice)
-  }
-}
-
-extension ObjectIDNotice {
-  fileprivate mutating func copyIDs(of other: ObjectIDNotice) {
-    commitNumber = other.commitNumber
-    insertedObjectIDs = other.insertedObjectIDs
-    updatedObjectIDs = other.updatedObjectIDs
-    deletedObjectIDs = other.deletedObjectIDs
-    changedProperties = other.changedProperties
   }
 }

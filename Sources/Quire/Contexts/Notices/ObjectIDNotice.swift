@@ -4,7 +4,7 @@ import QuireStorage
 /// any isolation, and merged there by `ManagedObjectContext.mergeChanges(fromContextDidSave:)`.
 public struct ObjectIDNotice: Sendable {
   /// What has happened.
-  public let kind: ContextNotice.Kind
+  public internal(set) var kind: ContextNotice.Kind
   /// ``ManagedObjectContext/name`` of the context.
   public let contextName: String?
   /// ``ManagedObjectContext/transactionAuthor`` of the context.
