@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// It lives as long as one of the IDs does, or as the object is being saved. Objects whose IDs
 /// nobody has seen have none.
-final class TemporaryIdentity: Sendable {
+package final class TemporaryIdentity: Sendable {
   /// The number in the temporary IDs.
   let key: Int64
   private let place = Mutex<(store: StoreIdentity, key: Int64)?>(nil)
@@ -43,6 +43,9 @@ final class TemporaryIdentity: Sendable {
       return identity
     }
   }
+
+  /// Whether there is one for the IDs with a number.
+  package static func isLiving(_ key: Int64) -> Bool { living.withLock { $0[key] != nil } }
 
   /// Whether there are any in the process.
   static var isAnyLiving: Bool { count.load(ordering: .relaxed) > 0 }

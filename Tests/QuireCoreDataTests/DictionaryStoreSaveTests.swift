@@ -26,8 +26,13 @@ import Testing
     let new = Gallery.artwork("New", 1850, by: artist, in: context)
     let locked = try #require(artist.works.first { $0.title == "Self-portrait" })
     context.detectConflicts(for: locked)
-    #expect(new.objectID.isTemporaryID)
+    let early = new.objectID
+    #expect(early.isTemporaryID)
     try context.save()
+    let store = try #require(
+      context.persistentStoreCoordinator?.persistentStores.first as? DictionaryStore)
+    let number = try #require(store.referenceObject(for: new.objectID) as? Int)
+    #expect(store.referenceObject(for: early) as? Int == number)
     let save = try #require(server.lastSave)
     #expect(save.insertedObjects == [new] && save.deletedObjects == [fuji])
     #expect(save.updatedObjects == [wave, artist] && save.lockedObjects == [locked])

@@ -163,7 +163,8 @@ open class NSIncrementalStore: NSPersistentStore {
 
   // MARK: IDs
 
-  /// The ID of the row that the store knows by a reference.
+  /// The ID of the row that the store knows by a reference. An entity that the model does not have
+  /// stops the program, as an exception does in Core Data.
   ///
   /// - Parameter data: a text, a number or a UUID that no other row of the entity has.
   public func newObjectID(

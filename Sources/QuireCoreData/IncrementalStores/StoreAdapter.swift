@@ -198,9 +198,14 @@ extension StoreAdapter {
         "\(objectID) is no permanent ID of the store of type \(type.name), and has no reference "
           + "object there")
     }
-    if !isNamed(key) { try? nameRows(of: key.entityName) }
+    var refusal = ""
+    do {
+      if !isNamed(key) { try nameRows(of: key.entityName) }
+    } catch {
+      refusal = ": \(error)"
+    }
     guard let reference = state.references.reference(of: key) else {
-      fatalError("the store of type \(type.name) has never named the row of \(objectID)")
+      fatalError("the store of type \(type.name) has never named the row of \(objectID)\(refusal)")
     }
     return reference
   }

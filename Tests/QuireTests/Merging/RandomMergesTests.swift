@@ -230,7 +230,9 @@ private final class Merging {
         seed: seed, policies: policies, url: folder.appending(path: "store"))
       try inFile.run(steps)
       print("seed \(seed), \(policies): \(inFile.saves) saves, \(inFile.merges) merges")
-      #expect(inFile.saves > steps / 40 && inFile.merges > steps / 200)
+      #expect(inFile.saves > steps / 40)
+      // So much is demanded of the suite's own seeds; others may merge less.
+      #expect(inFile.merges > (Seeds.wanted == nil ? steps / 80 : 0))
     }
   }
 }

@@ -88,6 +88,24 @@ import Testing
     }
   }
 
+  @Test func `nothing is kept of a temporary ID that nobody has any longer`() throws {
+    try GotchaHome.memory.withContext { context in
+      var ids: [ManagedObjectID] = []
+      for name in ["saved", "dropped"] {
+        let artist = Artist(context: context)
+        artist.name = name
+        ids.append(artist.objectID)
+        if name == "dropped" { context.delete(artist) }
+      }
+      let keys = ids.map(\.key)
+      try context.save()
+      #expect(keys.allSatisfy(TemporaryIdentity.isLiving))
+      #expect(ids.map { "\($0)".contains("/p") } == [true, false])
+      ids = []
+      #expect(!keys.contains(where: TemporaryIdentity.isLiving))
+    }
+  }
+
   @Test func `a child's ID finds the object once the root has saved it`() throws {
     try GotchaHome.memory.withContext { context in
       let child = ManagedObjectContext(parent: context)

@@ -20,6 +20,8 @@ extension IncrementalStoreKey {
 }
 
 extension ManagedObjectID {
-  /// Whether this is the permanent ID of an object of the store with a UUID.
-  package func isOf(store identifier: UUID) -> Bool { store == StoreIdentity(identifier) }
+  /// Whether the object was saved in the store with a UUID.
+  package func isOf(store identifier: UUID) -> Bool {
+    permanent.store == StoreIdentity(identifier)
+  }
 }
