@@ -207,6 +207,46 @@ import Testing
     #expect(try members(one, key) == (isSet ? [other] : []))
   }
 
+  /// A save had cleared what led to the deleted object, so that undoing the later change seemed to
+  /// have nothing to put back.
+  @Test(arguments: nodes.entities[0].relationships.map(\.name), [0, 1, 2])
+  func `what led to a deleted object leads to it again, though it was changed and saved meanwhile`(
+    _ key: String, _ changes: Int
+  ) throws {
+    let context = try ManagedObjectContext.stubbed(Self.nodes)
+    let (one, two, other) = (
+      try context.insert("Node"), try context.insert("Node"), try context.insert("Node")
+    )
+    let isToMany = try #require(one.entity.relationshipsByName[key]).isToMany
+    func lead(_ destination: ManagedObject?) throws {
+      let value: Any? = isToMany ? destination.map { [$0] } ?? [] : destination
+      try one.setValue(value, forKey: key)
+    }
+    try context.save()
+    context.undoManager = UndoManager()
+    try lead(two)
+    context.processPendingChanges()
+    context.delete(two)
+    context.processPendingChanges()
+    try context.save()
+    if changes > 0 { try lead(other) }
+    context.processPendingChanges()
+    if changes != 1 { try lead(nil) }
+    try context.save()
+    for _ in 1...2 {
+      #expect(try members(one, key) == (changes == 1 ? [other] : []))
+      repeat { context.undo() } while two.managedObjectContext == nil || two.isDeleted
+      #expect(try members(one, key) == [two])
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
+      context.undo()
+      #expect(try members(one, key).isEmpty)
+      while context.undoManager?.canRedo ?? false { context.redo() }
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
   private func members(_ object: ManagedObject, _ key: String) throws -> [ManagedObject] {
     switch try object.value(forKey: key) {
     case let list as [ManagedObject]: list

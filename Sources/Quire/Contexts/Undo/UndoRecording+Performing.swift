@@ -63,11 +63,11 @@ extension UndoRecording {
   }
 
   func put(_ destination: ManagedObject?, _ slot: Int, _ object: ManagedObject) throws {
-    forgetLoss(of: object, slot)
     try change(slot, of: object) {
       performed.record(object, slot, formerly: try object.rawOne(slot))
       try object.put(destination, in: slot)
     }
+    forgetLoss(of: object, slot)
   }
 
   func add(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {

@@ -60,7 +60,7 @@ final class UndoRecording: ContextObserver {
       case .value: try enterValue(slot, of: object)
       case .one:
         guard isFirstChange(slot, of: object) else { return }
-        let former = try object.rawOne(slot)
+        let former = try object.rawOne(slot) ?? takeLost(slot, of: object)
         register { try $0.put(former, slot, object) }
       case .addition(let member):
         try enterOrder(slot, of: object)
@@ -224,6 +224,16 @@ final class UndoRecording: ContextObserver {
     if !object.isToMany(slot) {
       taken.byLoss[Place(object: ObjectIdentifier(object), slot: slot)] = Taken.Entry(taken: lost)
     }
+  }
+
+  /// The destination that a save has cleared, as its deletion was saved. From now on the action
+  /// that undoes the present change has it: it may be performed before the object returns.
+  private func takeLost(_ slot: Int, of object: ManagedObject) -> ManagedObject? {
+    guard !taken.byLoss.isEmpty else { return nil }
+    let place = Place(object: ObjectIdentifier(object), slot: slot)
+    guard let lost = taken.byLoss.removeValue(forKey: place)?.taken else { return nil }
+    lost.forgetLoss(of: object, slot)
+    return lost.object
   }
 
   /// Drops the record of a relationship to an object that has left, as undoing has set the
