@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import QuireTesting
 import Testing
 
@@ -244,6 +245,45 @@ import Testing
       while context.undoManager?.canRedo ?? false { context.redo() }
       try context.save()
       #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
+  /// Two objects had left an ordered relationship: what came back with the first was undone by what
+  /// the second had lost.
+  @Test func `an order is the former one after all was undone and made again, wherever saves were`()
+    throws
+  {
+    // Each bit says whether one step is saved.
+    for saves in stride(from: 1, to: 512, by: Amount.of(debug: 8, release: 1)) {
+      let context = try ManagedObjectContext.stubbed(Self.nodes)
+      context.undoManager = UndoManager()
+      let (owner, one) = (try context.insert("Node"), try context.insert("Node"))
+      let (two, three) = (try context.insert("Node"), try context.insert("Node"))
+      context.processPendingChanges()
+      try owner.setValue([one, two, three], forKey: "list")
+      context.processPendingChanges()
+      context.delete(three)
+      context.processPendingChanges()
+      context.delete(one)
+      var step = 0
+      func saveHere() throws {
+        if saves >> step & 1 == 1 { try context.save() } else { context.processPendingChanges() }
+        step += 1
+      }
+      try saveHere()
+      for _ in 1...4 {
+        context.undo()
+        try saveHere()
+      }
+      for _ in 1...4 {
+        context.redo()
+        try saveHere()
+      }
+      #expect(try members(owner, "list") == [two])
+      context.undo()
+      #expect(try members(owner, "list") == [one, two], "saves \(String(saves, radix: 2))")
+      context.undo()
+      #expect(try members(owner, "list") == [one, two, three], "saves \(String(saves, radix: 2))")
     }
   }
 

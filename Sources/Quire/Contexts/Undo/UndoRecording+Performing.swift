@@ -156,7 +156,8 @@ extension UndoRecording {
       try change(slot, of: object) {
         if try object.rawOne(slot) == nil { try object.put(destination, in: slot) }
       }
-    } else {
+    } else if try !object.holds(destination, slot) {
+      // If it is there, an action has put it back where it was, after what the loss tells.
       try add(destination, slot, object)
       if let order = loss.order { try arrange(order, slot, object) }
     }
