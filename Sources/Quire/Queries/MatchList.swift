@@ -71,16 +71,9 @@ struct MatchList: MatchVisitor {
     secondRule = descriptors.dropFirst().first.map(SortPrefix.Rule.init)
   }
 
-  @inline(__always)
-  func passes(
-    fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
-  ) -> Bool {
-    guard items.count == capacity, let firstRule, paths[0].isAttribute else { return false }
-    let field = table.places[paths[0].slot]
-    guard !field.isKind(.string), let prefix = field.sortPrefix(in: row, by: firstRule) else {
-      return false
-    }
-    return items[0].prefix < prefix
+  func bound(_ table: FieldTable, sortedBy paths: [FetchPath]) -> SortBound? {
+    guard items.count == capacity, let firstRule, paths[0].isAttribute else { return nil }
+    return SortBound(items[0].prefix, by: firstRule, in: table.places[paths[0].slot])
   }
 
   mutating func visit<Subject: PathSubject>(
@@ -106,7 +99,8 @@ struct MatchList: MatchVisitor {
     if keepsRows { match.row = try row() }
     if let reading { match.values = try reading.values(of: subject, in: place) }
     if let second = second(of: subject, paths, match) { kept.seconds[last.index] = second }
-    kept.matches[last.index] = match
+    // Moved, not copied.
+    swap(&kept.matches[last.index], &match)
     items[0].prefix = prefix
     sink(0)
     return true
@@ -159,15 +153,23 @@ struct MatchList: MatchVisitor {
     var items = items
     self.items = []
     items.withUnsafeMutableBufferPointer { items in
+      let item = items[start]
       var place = start
-      let item = items[place]
-      while true {
-        var child = 2 * place + 1
-        guard child < items.count else { break }
-        if child + 1 < items.count, precedes(items[child], items[child + 1], kept) { child += 1 }
-        guard precedes(item, items[child], kept) else { break }
+      // The item that replaces the last match mostly belongs far down. So the later children move
+      // up as far as there are any, without a look at the item, which then climbs a little.
+      var child = 2 &* place &+ 1
+      while child < items.count {
+        let other = child &+ 1
+        if other < items.count, precedes(items[child], items[other], kept) { child = other }
         items[place] = items[child]
         place = child
+        child = 2 &* place &+ 1
+      }
+      while place > start {
+        let parent = (place &- 1) / 2
+        guard precedes(items[parent], item, kept) else { break }
+        items[place] = items[parent]
+        place = parent
       }
       items[place] = item
     }

@@ -26,12 +26,10 @@ protocol MatchVisitor {
   /// the walk is dropped.
   mutating func abandonWalk()
 
-  /// Whether a match can be rejected, as its first sort key comes after all that are kept.
+  /// What the first sort key of further matches may be.
   ///
-  /// - Parameter row: bytes in the entity's layout, of which only the fixed part was checked.
-  func passes(
-    fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
-  ) -> Bool
+  /// - Returns: `nil` if it may be anything.
+  func bound(_ table: FieldTable, sortedBy paths: [FetchPath]) -> SortBound?
 
   /// Whether to call ``take(_:at:)`` instead, if every row is a match and none of its values is
   /// needed.
@@ -73,9 +71,7 @@ extension MatchVisitor {
   static var takesRows: Bool { false }
 
   @inline(__always)
-  func passes(
-    fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
-  ) -> Bool { false }
+  func bound(_ table: FieldTable, sortedBy paths: [FetchPath]) -> SortBound? { nil }
 
   mutating func begin(_ storage: EntityStorage, count: Int) {}
 

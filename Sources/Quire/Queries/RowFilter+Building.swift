@@ -63,7 +63,7 @@ extension RowCheck {
   @inline(__always)
   func sift(_ entries: inout [RecordEntry], _ shape: RowShape) {
     if let filter { return filter.sift(&entries, shape) }
-    entries.sift { start, byteCount in shape.endsRight(start, byteCount) ? true : nil }
+    entries.sift { $0.sift { start, byteCount in shape.endsRight(start, byteCount) ? true : nil } }
   }
 }
 

@@ -60,23 +60,28 @@ struct RowTest {
   ///   - constants: the bytes of all constants.
   @inline(__always)
   func holds(in row: UnsafeRawPointer, _ constants: UnsafeRawPointer) -> Bool {
+    holds(in: row, constants, as: form)
+  }
+
+  /// The same for a test whose form is known where this is compiled, so that nothing is left of the
+  /// choice among the forms.
+  @inline(__always)
+  func holds(in row: UnsafeRawPointer, _ constants: UnsafeRawPointer, as form: Form) -> Bool {
     if field.isNil(in: row) { return (form == .absent) != isNegated }
-    return isTrue(in: row, constants) != isNegated
+    return isTrue(in: row, constants, as: form) != isNegated
   }
 
   @inline(__always)
-  private func isTrue(in row: UnsafeRawPointer, _ constants: UnsafeRawPointer) -> Bool {
+  private func isTrue(
+    in row: UnsafeRawPointer, _ constants: UnsafeRawPointer, as form: Form
+  ) -> Bool {
     switch form {
-    case .double:
-      let number = Double(bitPattern: field.fixed(in: row))
-      return Double(bitPattern: low) <= number && number <= Double(bitPattern: high)
-    case .float:
-      let number = Double(Float(bitPattern: field.fixed(in: row)))
-      return Double(bitPattern: low) <= number && number <= Double(bitPattern: high)
+    case .double: return isBetween(Double(bitPattern: field.fixed(in: row)))
+    case .float: return isBetween(Double(Float(bitPattern: field.fixed(in: row))))
     case .integer64: return isBetween(field.fixed(in: row) as Int64)
     case .integer32: return isBetween(Int64(field.fixed(in: row) as Int32))
     case .integer16: return isBetween(Int64(field.fixed(in: row) as Int16))
-    case .boolean: return isBetween(field.fixed(in: row) as UInt8 != 0 ? 1 : 0)
+    case .boolean: return isBetween(Int64(field.fixed(in: row) as UInt8 != 0 ? 1 : 0))
     case .notANumber: return Double(bitPattern: field.fixed(in: row)).isNaN
     case .floatNotANumber: return Float(bitPattern: field.fixed(in: row)).isNaN
     case .text:
@@ -92,7 +97,17 @@ struct RowTest {
 
   @inline(__always)
   private func isBetween(_ number: Int64) -> Bool {
-    Int64(bitPattern: low) <= number && number <= Int64(bitPattern: high)
+    // Without a branch, as which rows pass is as good as random.
+    let isAbove = Int64(bitPattern: low) <= number ? 1 : 0
+    let isBelow = number <= Int64(bitPattern: high) ? 1 : 0
+    return isAbove & isBelow != 0
+  }
+
+  @inline(__always)
+  private func isBetween(_ number: Double) -> Bool {
+    let isAbove = Double(bitPattern: low) <= number ? 1 : 0
+    let isBelow = number <= Double(bitPattern: high) ? 1 : 0
+    return isAbove & isBelow != 0
   }
 
   @inline(__always)
@@ -148,22 +163,44 @@ final class RowFilter {
     guard let constants = UnsafeRawPointer(constants.baseAddress) else { return }
     if tests.count == 1, tests[0].form != .all, tests[0].form != .any {
       let test = tests[0]
-      if test.readsVariableFields {
-        entries.sift { start, byteCount in
-          shape.isRight(start, byteCount) ? test.holds(in: start, constants) : nil
-        }
-      } else {
-        entries.sift { start, byteCount in
-          shape.endsRight(start, byteCount) ? test.holds(in: start, constants) : nil
-        }
-      }
-      return
+      return entries.sift { Self.sift($0, shape, test, constants) }
     }
-    entries.sift { start, byteCount in
-      // Without a test of variable fields, their end offsets need not be checked.
-      guard needsReader ? shape.isRight(start, byteCount) : shape.endsRight(start, byteCount)
-      else { return nil }
-      return holds(for: UnsafeRawBufferPointer(start: start, count: byteCount))
+    entries.sift { entries in
+      entries.sift { start, byteCount in
+        // Without a test of variable fields, their end offsets need not be checked.
+        guard needsReader ? shape.isRight(start, byteCount) : shape.endsRight(start, byteCount)
+        else { return nil }
+        return holds(for: UnsafeRawBufferPointer(start: start, count: byteCount))
+      }
+    }
+  }
+
+  /// Sifts by one test. The forms that are met most have loops of their own.
+  private static func sift(
+    _ entries: UnsafeMutableBufferPointer<RecordEntry>, _ shape: RowShape, _ test: RowTest,
+    _ constants: UnsafeRawPointer
+  ) -> Int {
+    switch test.form {
+    case .text, .prefix:
+      entries.sift { start, byteCount in
+        shape.isRight(start, byteCount) ? test.holds(in: start, constants) : nil
+      }
+    case .double:
+      entries.sift { start, byteCount in
+        shape.endsRight(start, byteCount) ? test.holds(in: start, constants, as: .double) : nil
+      }
+    case .integer64:
+      entries.sift { start, byteCount in
+        shape.endsRight(start, byteCount) ? test.holds(in: start, constants, as: .integer64) : nil
+      }
+    case .integer32:
+      entries.sift { start, byteCount in
+        shape.endsRight(start, byteCount) ? test.holds(in: start, constants, as: .integer32) : nil
+      }
+    default:
+      entries.sift { start, byteCount in
+        shape.endsRight(start, byteCount) ? test.holds(in: start, constants) : nil
+      }
     }
   }
 
@@ -191,28 +228,5 @@ final class RowFilter {
     }
     place = end
     return result != group.isNegated
-  }
-}
-
-extension [RecordEntry] {
-  /// Filters the entries in place.
-  ///
-  /// - Parameter passes: whether an entry is kept; `nil` to keep it without its bytes.
-  @inline(__always)
-  mutating func sift(_ passes: (UnsafeRawPointer, Int) -> Bool?) {
-    var kept = 0
-    withUnsafeMutableBufferPointer { entries in
-      for place in entries.indices {
-        let entry = entries[place]
-        if let start = entry.start, let isKept = passes(start, entry.byteCount) {
-          entries[kept] = entry
-          kept &+= isKept ? 1 : 0
-        } else {
-          entries[kept] = RecordEntry(key: entry.key, start: nil, byteCount: 0)
-          kept &+= 1
-        }
-      }
-    }
-    removeLast(count - kept)
   }
 }

@@ -106,6 +106,14 @@ struct SortPrefix: Comparable, Sendable {
       rank: SortingRank.text, bits, isWhole ? .whole : .open, ascending: rule.ascending)
   }
 
+  /// The number that the prefix was made of, or the seconds of a date; `nil` of other values.
+  func number(ascending: Bool) -> Double? {
+    let rank = Int(ascending ? self.rank : ~self.rank)
+    guard rank == SortingRank.number || rank == SortingRank.date else { return nil }
+    let bits = ascending ? self.bits : ~self.bits
+    return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+  }
+
   @inline(__always)
   static func < (left: SortPrefix, right: SortPrefix) -> Bool {
     left.rank != right.rank ? left.rank < right.rank : left.bits < right.bits

@@ -42,7 +42,7 @@ extension StoreFetch {
     var isInside = try cursor.first()
     while isInside {
       if let leaf = try cursor.listForVisit(&entries) {
-        if !countsRows(visitor) { rows.check.sift(&entries, storage.shape) }
+        if !countsRows(visitor) { sift(&entries, rows, visitor) }
         if try !visitRows(entries, in: leaf, rows, &visitor) { return false }
       } else if try lookUp(try cursor.key, rows, &visitor) == .enough {
         return false
@@ -50,6 +50,18 @@ extension StoreFetch {
       isInside = try cursor.next()
     }
     return true
+  }
+
+  /// Removes the entries whose rows are no matches, as far as filters tell, or come too late.
+  private func sift(
+    _ entries: inout [RecordEntry], _ rows: EntityRows, _ visitor: some MatchVisitor
+  ) {
+    rows.check.sift(&entries, rows.storage.shape)
+    // Whether a row is a match has to be known first: evaluating it may be an error.
+    guard rows.check.evaluator == nil,
+      let bound = visitor.bound(rows.storage.table, sortedBy: rows.paths.sort)
+    else { return }
+    bound.sift(&entries)
   }
 
   /// - Parameters:
@@ -62,16 +74,11 @@ extension StoreFetch {
     // Sound: the owner is held until all entries are visited.
     defer { withExtendedLifetime(leaf.owner) {} }
     let shared = leaf.mayBeKept ? Unmanaged.passUnretained(leaf.owner) : nil
-    let (table, sort) = (rows.storage.table, rows.paths.sort)
     let number = rows.storage.stored.number
-    let isFilteredWhole = rows.check.evaluator == nil
+    let isSifted = !countsRows(visitor)
     for entry in entries {
       guard let start = entry.start else {
         if try lookUp(entry.key, rows, &visitor) == .enough { return false }
-        continue
-      }
-      let isSifted = !countsRows(visitor)
-      if isSifted, isFilteredWhole, visitor.passes(fixedPart: start, table, sortedBy: sort) {
         continue
       }
       let reference = Reference(entity: number, key: entry.key)
@@ -191,11 +198,6 @@ extension StoreFetch {
         guard filter.holds(for: bytes) else { return .noMatch }
         isTested = true
       }
-      if isTested, check.evaluator == nil,
-        visitor.passes(fixedPart: start, storage.table, sortedBy: rows.paths.sort)
-      {
-        return .match
-      }
     }
     let reader = try RowReader(bytes, layout: storage.layout, rows.scratch)
     if !isTested, let filter = check.filter, !filter.holds(for: reader.bytes) { return .noMatch }
@@ -213,16 +215,19 @@ extension StoreFetch {
   ) throws -> Outcome {
     let row = RowSubject(
       reference: reference, source: .borrowed(reader), storage: rows.storage, view: view)
-    guard followsChanges else { return try visit(row, at: reference, bytes, owner, rows, &visitor) }
+    guard followsChanges else {
+      return try visit(row, reader, at: reference, bytes, owner, rows, &visitor)
+    }
     return try visit(
-      PendingSubject(source: .row(row), session: session, view: view, changed: changed),
+      PendingSubject(source: .row(row), session: session, view: view, changed: changed), reader,
       at: reference, bytes, owner, rows, &visitor)
   }
 
   @inline(__always)
   private func visit(
-    _ subject: some PathSubject, at reference: Reference, _ bytes: UnsafeRawBufferPointer,
-    _ owner: Unmanaged<AnyObject>?, _ rows: EntityRows, _ visitor: inout some MatchVisitor
+    _ subject: some PathSubject, _ reader: RowReader, at reference: Reference,
+    _ bytes: UnsafeRawBufferPointer, _ owner: Unmanaged<AnyObject>?, _ rows: EntityRows,
+    _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     guard try isMatch(subject, rows.check.evaluator, rows.check.paths) else { return .noMatch }
     let goesOn = try visitor.visit(
@@ -231,7 +236,8 @@ extension StoreFetch {
       guard let owner else {
         return try RowBytes(StoredValue(copying: bytes), layout: rows.storage.layout)
       }
-      return try RowBytes(bytes, owner.takeUnretainedValue(), layout: rows.storage.layout)
+      return try RowBytes(
+        bytes, owner.takeUnretainedValue(), readBy: reader, layout: rows.storage.layout)
     }
     return goesOn ? .match : .enough
   }

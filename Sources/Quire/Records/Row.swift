@@ -28,6 +28,19 @@ struct RowBytes {
     self.init(start: start, byteCount: bytes.count, owner: owner)
   }
 
+  /// The same for a row that a reader has checked, unless it has converted it.
+  @inline(__always)
+  init(
+    _ bytes: UnsafeRawBufferPointer, _ owner: AnyObject, readBy reader: RowReader,
+    layout: RowLayout
+  ) throws(RowError) {
+    guard let start = bytes.baseAddress, start == reader.bytes.baseAddress else {
+      self = try RowBytes(older: bytes, owner, layout)
+      return
+    }
+    self.init(start: start, byteCount: bytes.count, owner: owner)
+  }
+
   init(start: UnsafeRawPointer, byteCount: Int, owner: AnyObject) {
     self.start = start
     self.byteCount = byteCount

@@ -49,18 +49,50 @@ extension TreeCursor where Layout == RecordLayout {
     _ entries: inout [RecordEntry]
   ) throws(StorageError) -> AnyObject? {
     let (leaf, slot, _) = try entry()
-    entries.removeAll(keepingCapacity: true)
-    guard !tree.space.isPrivate(leaf) else { return nil }
-    let count = leaf.count
-    entries.reserveCapacity(count &- slot)
-    for slot in slot..<count {
-      let value = ValuePayload.inlineValue(of: RecordLayout.payload(at: slot, in: leaf))
-      entries.append(
-        RecordEntry(
-          key: RecordLayout.key(at: slot, in: leaf), start: value?.baseAddress,
-          byteCount: value?.count ?? 0))
+    guard !tree.space.isPrivate(leaf) else {
+      entries.removeAll(keepingCapacity: true)
+      return nil
     }
+    let count = leaf.count
+    entries.setCount(count &- slot)
+    entries.withUnsafeMutableBufferPointer { RecordLayout.list(leaf, from: slot, into: $0) }
     moveWithinLeaf(to: count &- 1)
     return leaf.frame
+  }
+}
+
+extension RecordLayout {
+  /// Writes the entries of a leaf from a slot on, one for each place of `entries`.
+  @inline(__always)
+  fileprivate static func list(
+    _ leaf: Page, from slot: Int, into entries: UnsafeMutableBufferPointer<RecordEntry>
+  ) {
+    // All that the entries share is read once: for all the compiler knows, writing an entry could
+    // change the page.
+    let (page, base, width) = (leaf.base, baseKey(of: leaf), width(of: leaf))
+    let (shift, mask) = (width.shift, width.mask)
+    let (keys, offsets) = (page + keysStart, page + secondsStart(of: leaf))
+    for place in entries.indices {
+      let slot = slot &+ place
+      let difference = keys.u64(at: slot &<< shift) & mask
+      let payload = page + offsets.u16(at: slot &* offsetByteCount)
+      let value = ValuePayload.inlineValue(at: payload)
+      entries[place] = RecordEntry(
+        key: base &+ Int64(bitPattern: difference), start: value?.baseAddress,
+        byteCount: value?.count ?? 0)
+    }
+  }
+}
+
+extension [RecordEntry] {
+  /// Adds or removes entries at the end; what is added has no meaning yet.
+  fileprivate mutating func setCount(_ wanted: Int) {
+    if count > wanted {
+      removeLast(count &- wanted)
+    } else if count < wanted {
+      append(
+        contentsOf: repeatElement(
+          RecordEntry(key: 0, start: nil, byteCount: 0), count: wanted &- count))
+    }
   }
 }

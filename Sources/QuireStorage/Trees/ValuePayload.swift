@@ -45,7 +45,12 @@ enum ValuePayload {
   /// The value if it is inline, borrowed from the payload.
   @inline(__always)
   static func inlineValue(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-    let start = payload.baseAddress.unsafelyUnwrapped
+    inlineValue(at: payload.baseAddress.unsafelyUnwrapped)
+  }
+
+  /// The value of the payload that begins here, if it is inline.
+  @inline(__always)
+  static func inlineValue(at start: UnsafeRawPointer) -> UnsafeRawBufferPointer? {
     let word = start.u16(at: 0)
     guard word & overflowBit == 0 else { return nil }
     return UnsafeRawBufferPointer(start: start + wordByteCount, count: word)

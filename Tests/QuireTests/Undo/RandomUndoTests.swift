@@ -4,7 +4,9 @@ import Testing
 @Suite struct RandomUndoTests {
   private static let seeds =
     Seeds.wanted.map(Array.init)
-    ?? Array(1...Amount.of(debug: 8, release: 70, exhaustive: 4000)) + [1449, 301_059, 301_208, 305_810]
+    ?? Array(1...Amount.of(debug: 8, release: 70, exhaustive: 4000)) + [
+      1449, 301_059, 301_208, 305_810,
+    ]
   private static let eventCount = 14
 
   @Test func `whatever happened is undone and made again, step by step, across saves`() throws {
