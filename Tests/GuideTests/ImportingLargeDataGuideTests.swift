@@ -31,7 +31,8 @@ import Testing
       """
     var lines = text.split(separator: "\n").makeIterator()
     let request = BatchInsertRequest(entityName: "Book") { row in
-      guard let fields = lines.next()?.split(separator: ";") else { return true }
+      guard let line = lines.next() else { return true }
+      let fields = line.split(separator: ";", omittingEmptySubsequences: false)
       row.set("isbn", to: String(fields[0]))
       row.set("title", to: String(fields[1]))
       row.set("price", to: Double(fields[2]))
@@ -118,7 +119,8 @@ import Testing
 
     var lines = ["1;Kindred;Octavia E. Butler", "2;Tehanu;Ursula K. Le Guin"].makeIterator()
     let request = BatchInsertRequest(entityName: "Book") { row in
-      guard let fields = lines.next()?.split(separator: ";") else { return true }
+      guard let line = lines.next() else { return true }
+      let fields = line.split(separator: ";", omittingEmptySubsequences: false)
       row.set("isbn", to: String(fields[0]))
       row.set("title", to: String(fields[1]))
       row.set("author", to: ids[String(fields[2])])

@@ -41,25 +41,32 @@ import Testing
     #expect(folder.names == ["words.store"])
   }
 
-  func key(priority: UInt8, number: UInt64) -> [UInt8] {
+  func key(priority: UInt8, number: Int64) -> [UInt8] {
     [255 - priority] + (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
   }
 
   func add(_ job: String, priority: UInt8, to store: PageStore) throws {
     try store.write { transaction in
-      let queue =
-        try transaction.mutableIndexTree("queue") ?? transaction.createIndexTree("queue")
-      try queue.put(Array(job.utf8), for: key(priority: priority, number: UInt64(queue.count)))
+      let jobs = try transaction.mutableRecordTree("jobs") ?? transaction.createRecordTree("jobs")
+      let queue = try transaction.mutableIndexTree("queue") ?? transaction.createIndexTree("queue")
+      let number = (try jobs.lastKey ?? 0) + 1
+      try jobs.put(Array(job.utf8), for: number)
+      try queue.put([], for: key(priority: priority, number: number))
     }
   }
 
   func next(in store: PageStore) throws -> String? {
     try store.write { transaction -> String? in
-      guard let queue = try transaction.mutableIndexTree("queue") else { return nil }
+      guard let jobs = try transaction.mutableRecordTree("jobs"),
+        let queue = try transaction.mutableIndexTree("queue")
+      else { return nil }
       var cursor = queue.cursor()
       guard try cursor.next() else { return nil }
-      let job = String(decoding: try cursor.storedValue().array, as: UTF8.self)
-      try queue.remove(Array(try cursor.key))
+      let first = Array(try cursor.key)
+      let number = first.dropFirst().reduce(0) { $0 << 8 | Int64($1) }
+      let job = try jobs.value(for: number).map { String(decoding: $0.array, as: UTF8.self) }
+      try queue.remove(first)
+      try jobs.remove(number)
       return job
     }
   }
@@ -74,6 +81,11 @@ import Testing
         put out the fire
         sweep
         """)
+    // What is added later does not take the place of what waits.
+    for job in ["one", "two", "three"] { try add(job, priority: 1, to: store) }
+    #expect(try next(in: store) == "one")
+    try add("four", priority: 1, to: store)
+    #expect(try (0..<4).map { _ in try next(in: store) } == ["two", "three", "four", nil])
   }
 
   @Test func `a tree is built in order`() throws {
