@@ -158,6 +158,17 @@ import Testing
         """)
   }
 
+  @Test func `a predicate of Foundation is translated`() throws {
+    let mild = #Predicate<Book> { $0.price < 11 && $0.author?.born == 1947 }
+    var request = Book.sorted(by: \.title)
+    request.predicate = try FetchPredicate(mild, in: context)
+    print(try context.fetch(request).map(\.title))
+    #expect(
+      printed.take() == """
+        ["Kindred"]
+        """)
+  }
+
   @Test func `a request says how it finds its objects`() throws {
     let request = Book.where { $0.year > 1970 }.sorted(by: \.price)
     print(try request.explain(in: context))

@@ -66,9 +66,12 @@ extension ManagedObject {
     for member in try rawMembers(slot) {
       if isShown(member) { last = member } else { followers[last, default: []].append(member) }
     }
-    if followers.isEmpty { return try putOrder(order, in: slot) }
-    let whole = (followers[nil] ?? []) + order.flatMap { [$0] + (followers[$0] ?? []) }
-    try putOrder(whole, in: slot)
+    let whole =
+      followers.isEmpty
+      ? order : (followers[nil] ?? []) + order.flatMap { [$0] + (followers[$0] ?? []) }
+    let pending = try pendingMembers(slot, .order(whole))
+    pending.rearrange(whole)
+    markUpdated(byRelationship: slot)
   }
 
   private func pendingMembers(

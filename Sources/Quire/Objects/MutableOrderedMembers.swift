@@ -73,8 +73,13 @@ public struct MutableOrderedMembers: Sequence {
   public func insert(_ members: some Sequence<some ManagedObject>, at index: Int) throws {
     var order = try object.members(slot)
     try check(index, 0..<order.count + 1)
-    var seen = Set(order)
-    let new = members.map { $0 as ManagedObject }.filter { seen.insert($0).inserted }
+    var new = members.map { $0 as ManagedObject }
+    if new.count == 1 {
+      if order.contains(new[0]) { return }
+    } else {
+      var seen = Set(order)
+      new = new.filter { seen.insert($0).inserted }
+    }
     for member in new { try object.addMember(member, slot) }
     order.insert(contentsOf: new, at: index)
     if !new.isEmpty { try object.putShownOrder(order, in: slot) }

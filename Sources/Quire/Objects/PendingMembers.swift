@@ -54,6 +54,9 @@ final class PendingMembers {
     }
   }
 
+  /// Gives the same members another order.
+  func rearrange(_ order: [ManagedObject]) { list = order }
+
   /// Records an object that was removed.
   func remove(_ object: ManagedObject) {
     if let place = placeAmongAdditions(of: object) {

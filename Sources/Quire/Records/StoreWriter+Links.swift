@@ -166,12 +166,29 @@ extension StoreWriter {
 
   /// Replaces all links of an owner.
   func setLinks(_ link: StoredEntity.Link, from owner: Int64, to members: [Reference]) throws {
-    try removeLinks(link, of: owner)
-    for (position, member) in members.enumerated() {
-      let key = LinkKey(
-        owner: owner, position: link.isOrdered ? UInt64(position) : 0, member: member)
-      try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+    if link.isOrdered {
+      return try setOrder(link, of: owner, from: try linkKeys(link, of: owner), to: members)
     }
+    try removeLinks(link, of: owner)
+    for member in members { try addLink(link, from: owner, to: member) }
+  }
+
+  /// Gives an owner the members of an ordered relationship, in their order. Links that can stay are
+  /// not written.
+  ///
+  /// - Parameter present: the links that the owner has.
+  func setOrder(
+    _ link: StoredEntity.Link, of owner: Int64, from present: [LinkKey], to members: [Reference]
+  ) throws {
+    let change = OrderChange(
+      from: present.map { OrderChange.Link(position: $0.position, member: $0.member) }, to: members)
+    if change.removed.isEmpty, change.added.isEmpty { return }
+    let tree = try links(link)
+    func key(_ link: OrderChange<Reference>.Link) -> [UInt8] {
+      LinkKey(owner: owner, position: link.position, member: link.member).bytes(isOrdered: true)
+    }
+    for link in change.removed { _ = try tree.remove(key(link)) }
+    for link in change.added { try tree.put([], for: key(link)) }
   }
 
   func removeLinks(

@@ -248,6 +248,38 @@ import Testing
     }
   }
 
+  /// The row still led to the first, as nothing had written it since.
+  @Test(arguments: [false, true])
+  func `what led to two deleted objects in turn leads to each again`(_ isSet: Bool) throws {
+    let context = try ManagedObjectContext.stubbed(Self.nodes)
+    let (owner, other) = (try context.insert("Node"), try context.insert("Node"))
+    let (one, two) = (try context.insert("Node"), try context.insert("Node"))
+    try owner.setValue(one, forKey: "pointer")
+    try context.save()
+    context.undoManager = UndoManager()
+    context.delete(one)
+    try context.save()
+    try owner.setValue(two, forKey: "pointer")
+    context.processPendingChanges()
+    context.delete(two)
+    try context.save()
+    if isSet {
+      try owner.setValue(other, forKey: "pointer")
+      try context.save()
+      context.undo()
+      #expect(try members(owner, "pointer") == [])
+    }
+    context.undo()
+    #expect(try members(owner, "pointer") == [two])
+    try context.save()
+    context.undo()
+    #expect(try members(owner, "pointer") == [])
+    context.undo()
+    #expect(try members(owner, "pointer") == [one])
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+  }
+
   /// Two objects had left an ordered relationship: what came back with the first was undone by what
   /// the second had lost.
   @Test func `an order is the former one after all was undone and made again, wherever saves were`()

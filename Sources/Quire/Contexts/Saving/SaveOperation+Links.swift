@@ -94,15 +94,42 @@ extension SaveOperation {
       guard let link = storage.link(slot), link.isOrdered,
         case .many(let pending) = object.slots[slot], let order = pending.order
       else { continue }
+      let present = try writer.linkKeys(link, of: reference.key)
+      // A link that is there leads somewhere, unless the relationship may dangle.
+      var known = KnownMembers(object.binding.traits[slot].canDangle ? [] : present)
       var members: [Reference] = []
-      for member in order.filter(remains).map(finalReference) {
-        if try writer.contains(member) {
+      members.reserveCapacity(order.count)
+      for destination in order where remains(destination) {
+        let member = finalReference(destination)
+        if try known.contains(member) || writer.contains(member) {
           members.append(member)
         } else {
           isOutdated = true
         }
       }
-      try writer.setLinks(link, from: reference.key, to: members)
+      try writer.setOrder(link, of: reference.key, from: present, to: members)
     }
+  }
+}
+
+/// The members of an owner's links, asked for mostly in their order: then no set is made of them.
+/// A member may be taken for an unknown one.
+private struct KnownMembers {
+  private let links: [LinkKey]
+  private var next = 0
+  /// All of them, made when one is asked for in another order.
+  private var members: Set<Reference>?
+
+  init(_ links: [LinkKey]) { self.links = links }
+
+  mutating func contains(_ member: Reference) -> Bool {
+    if next < links.count, links[next].member == member {
+      next += 1
+      return true
+    }
+    if next == links.count { return false }
+    let all = members ?? Set(links.lazy.map(\.member))
+    members = all
+    return all.contains(member)
   }
 }

@@ -154,7 +154,8 @@ extension UndoRecording {
     }
     if !object.isToMany(slot) {
       try change(slot, of: object) {
-        if try object.rawOne(slot) == nil { try object.put(destination, in: slot) }
+        // A row may still lead to what left before.
+        if try object.rawOne(slot)?.context == nil { try object.put(destination, in: slot) }
       }
     } else if try !object.holds(destination, slot) {
       // If it is there, an action has put it back where it was, after what the loss tells.

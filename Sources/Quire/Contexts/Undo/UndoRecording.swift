@@ -60,7 +60,8 @@ final class UndoRecording: ContextObserver {
       case .value: try enterValue(slot, of: object)
       case .one:
         guard isFirstChange(slot, of: object) else { return }
-        let former = try object.rawOne(slot) ?? takeLost(slot, of: object)
+        var former = try object.rawOne(slot)
+        if former?.context == nil { former = takeLost(slot, of: object) ?? former }
         register { try $0.put(former, slot, object) }
       case .addition(let member):
         try enterOrder(slot, of: object)

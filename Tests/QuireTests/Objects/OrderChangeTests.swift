@@ -1,0 +1,95 @@
+import Quire
+import QuireSimulation
+import Testing
+
+/// What a save writes of an ordered relationship: as few links as there can be.
+@Suite struct OrderChangeTests {
+  private typealias Link = OrderChange<Int>.Link
+
+  /// The members after a change, and the number of links that it writes.
+  private func apply(_ members: [Int], to links: inout [Link]) throws -> Int {
+    let change = OrderChange(from: links, to: members)
+    var left = Dictionary(grouping: links, by: \.member)
+    for link in change.removed {
+      let place = try #require(
+        left[link.member]?.firstIndex { $0.position == link.position }, "a link is not there")
+      left[link.member]?.remove(at: place)
+    }
+    links = (left.values.flatMap { $0 } + change.added).sorted {
+      ($0.position, $0.member) < ($1.position, $1.member)
+    }
+    #expect(links.map(\.member) == members)
+    #expect(links.allSatisfy { $0.position < .max })
+    return change.removed.count + change.added.count
+  }
+
+  @Test(arguments: Array(UInt64(1)...Amount.of(debug: 20, release: 200, exhaustive: 20_000)))
+  func `any order becomes any other`(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var links: [Link] = []
+    // Positions as other writers may have left them: close together, far apart, at the end.
+    var position: UInt64 = [0, 1, 5, 1 << 40, .max - 40][generator.below(5)]
+    for member in 0..<generator.below(12) {
+      links.append(Link(position: position, member: member))
+      position += UInt64([0, 1, 1, 2, 3][generator.below(5)])
+    }
+    for _ in 0..<40 {
+      var members = links.map(\.member)
+      switch generator.below(4) {
+      case 0: members.shuffle(using: &generator)
+      case 1: members.removeAll { _ in generator.below(3) == 0 }
+      case 2:
+        for new in 0..<generator.below(5) {
+          let place = generator.below(members.count + 1)
+          if !members.contains(100 + new) { members.insert(100 + new, at: place) }
+        }
+      default:
+        if let last = members.popLast() { members.insert(last, at: 0) }
+      }
+      _ = try apply(members, to: &links)
+    }
+  }
+
+  @Test func `what stays where it is, is not written again`() throws {
+    var links: [Link] = []
+    let count = 1_000
+    var members = Array(0..<count)
+    #expect(try apply(members, to: &links) == count)
+    #expect(links.map(\.position) == (0..<UInt64(count)).map { $0 })
+    #expect(try apply(members, to: &links) == 0)
+    members.append(contentsOf: [2_000, 2_001])
+    #expect(try apply(members, to: &links) == 2)
+    members.removeAll { $0 % 10 == 3 }
+    #expect(try apply(members, to: &links) == 100)
+    // Into the gap of a member that is gone.
+    members.insert(3, at: 3)
+    #expect(try apply(members, to: &links) == 1)
+    // One that is moved is removed and added.
+    let moved = members.remove(at: 500)
+    members.insert(moved, at: 3)
+    _ = try apply(members, to: &links)
+    members.append(members.remove(at: 3))
+    #expect(try apply(members, to: &links) == 2)
+  }
+
+  @Test func `there is room for many at the front once there had to be made some`() throws {
+    var links: [Link] = []
+    var members = Array(0..<1_000)
+    _ = try apply(members, to: &links)
+    members.insert(5_000, at: 0)
+    #expect(try apply(members, to: &links) > 1_000)
+    var written = 0
+    for new in 5_001..<5_100 {
+      members.insert(new, at: 0)
+      written += try apply(members, to: &links)
+    }
+    #expect(written == 99)
+    // In the middle, at one place, there is room for some thirty.
+    written = 0
+    for new in 6_000..<6_030 {
+      members.insert(new, at: 500)
+      written += try apply(members, to: &links)
+    }
+    #expect(written == 30)
+  }
+}
