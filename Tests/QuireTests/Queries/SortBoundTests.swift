@@ -63,6 +63,11 @@ import Testing
           request.sortDescriptors = [
             FetchSortDescriptor(key: key, ascending: ascending, absentValues: absent)
           ]
+          // Among equal first keys the second decides, also for rows that come late.
+          if generator.below(2) == 0 {
+            request.sortDescriptors.append(
+              FetchSortDescriptor(key: ["text", "group"][generator.below(2)], ascending: false))
+          }
           if generator.below(2) == 0 {
             request.predicate = try FetchPredicate(format: "group < 2 AND int != 1")
           }
