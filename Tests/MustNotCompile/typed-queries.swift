@@ -12,6 +12,7 @@ final class Artwork: ManagedObject {
   @Managed(inverse: \Artist.name) var owner: Artwork?  // error: cannot convert value
   @Managed(deleteRule: .cascade) var size: Int  // error: no exact matches in call to initializer
   @Managed var artist: Artist?
+  @Managed var words: [String]?
 }
 
 func queries() {
@@ -20,5 +21,7 @@ func queries() {
   _ = Artwork.where { $0.artist.age > 1 }  // error: member 'age' cannot be resolved
   _ = Artwork.where { $0.artist.name.beginsWith(1) }  // error: to expected argument type 'String'
   _ = Artist.where { $0.artworks.price > 1 }  // error: cannot be applied to operands of type
+  _ = Artwork.where { $0.words == ["new"] }  // error: cannot be applied to operands of type
+  _ = Artist.where { $0.artworks == [] }  // error: requires that 'Set<Artwork>' inherit from
   _ = Artist.sorted(by: \Artwork.price)  // error: to expected argument
 }

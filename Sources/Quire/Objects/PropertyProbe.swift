@@ -97,6 +97,10 @@ final class PropertyProbe: @unchecked Sendable {
       return shown.count == 1 && shown[0].plain as? ManagedObject === member
     case .relationship:
       return owner !== object && (flattened(value) as? ManagedObject) === object
+    case .attribute where Value.self is any OptionalTransformable.Type:
+      // No sample is a value of any such type. All that is asked of one is whether it is there.
+      try owner.setAttribute(slot, nil)
+      return flattened(read()) == nil
     case .attribute(let attribute):
       let samples = PropertyProbe.cases(of: Value.self) ?? PropertyProbe.samples(of: attribute.type)
       for sample in samples {
@@ -147,3 +151,8 @@ final class PropertyProbe: @unchecked Sendable {
   private static let addresses = ["scheme://host:1/path/a?query#part", "other:b"]
     .compactMap { URL(string: $0) }
 }
+
+/// The type of a property with values that are kept as JSON, or by another transformer.
+private protocol OptionalTransformable {}
+
+extension Optional: OptionalTransformable where Wrapped: TransformableValue {}

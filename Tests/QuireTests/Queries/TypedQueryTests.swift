@@ -22,6 +22,7 @@ private final class Artwork: ManagedObject {
   @Managed var isSold: Bool = false
   @Managed var manner: Manner = .painting
   @Managed var page: URL?
+  @Managed var words: [String]?
   @Managed var artist: Artist?
 
   var shout: String { title.uppercased() }
@@ -49,6 +50,8 @@ private final class Artwork: ManagedObject {
       (works { $0.price * 2 + 1 > 7 }, "price * 2.0 + 1.0 > 7.0"),
       (works { $0.title.beginsWith("a", .caseInsensitive) }, "title BEGINSWITH[c] 'a'"),
       (works { $0.title.length > 3 }, "length:(title) > 3"),
+      (works { $0.words == nil }, "words == nil"),
+      (works { $0.words != nil && $0.isSold }, "words != nil AND isSold == TRUE"),
       (works { $0.artist.artworks.count >= 2 }, "artist.artworks.@count >= 2"),
       (artists { $0.artworks.isEmpty }, "artworks.@count == 0"),
       (artists { $0.artworks.price.sum > 10 }, "artworks.price.@sum > 10.0"),
@@ -175,6 +178,38 @@ private final class Artwork: ManagedObject {
     #expect(
       try context.sum(\Artwork.price, where: FetchPredicate(Artwork.self) { $0.isSold == true })
         == context.fetch(Artwork.where { $0.isSold }).reduce(0) { $0 + $1.price })
+  }
+
+  // `$0.words == nil` compiled, as a comparison with an object, and read memory that was none.
+  @Test func `a list of values is there or not`() throws {
+    let context = try scene(2)
+    let works = try context.fetch(Artwork.sorted(by: \.title))
+    for work in works.prefix(7) { work.words = ["new"] }
+    for isSaved in [false, true] {
+      if isSaved { try context.save() }
+      let with = try context.fetch(Artwork.where { $0.words != nil })
+      #expect(Set(with) == Set(works.prefix(7)))
+      let without = try context.fetch(Artwork.where { $0.words == nil && $0.price >= 0 })
+      #expect(Set(without) == Set(works.dropFirst(7)))
+    }
+  }
+
+  @Test func `a relationship is compared with objects, and with IDs of either kind`() throws {
+    let context = try scene(4)
+    let artists = try context.fetch(Artist.sorted(by: \.limit)).prefix(2)
+    let works = try context.fetch(Artwork.fetchRequest())
+    let theirs = Set(works.filter { $0.artist.map(artists.contains) ?? false })
+    #expect(try Set(context.fetch(Artwork.where { $0.artist.in(artists) })) == theirs)
+    let ids = artists.map(\.objectID)
+    #expect(try Set(context.fetch(Artwork.where { $0.artist.in(ids) })) == theirs)
+    let first = try #require(artists.first)
+    let id = first.typedID
+    #expect(
+      try Set(context.fetch(Artwork.where { $0.artist == id }))
+        == Set(works.filter { $0.artist == first }))
+    #expect(
+      try Set(context.fetch(Artwork.where { $0.artist != id }))
+        == Set(works.filter { $0.artist != first }))
   }
 
   @Test func `aggregates, lookups and batch updates take what queries take`() throws {

@@ -124,6 +124,18 @@ extension QueryPath where Value: ToOneManagedValue {
   }
   /// The object is one of some.
   public func `in`(_ ids: some Sequence<ManagedObjectID>) -> FetchPredicate { key.in(ids) }
+  /// The object is one of some.
+  public func `in`<Object: ManagedObject>(_ objects: some Sequence<Object>) -> FetchPredicate {
+    key.in(objects.map(\.objectID))
+  }
+  /// The object is that of an ID.
+  public static func == <Object>(path: QueryPath, id: TypedObjectID<Object>) -> FetchPredicate {
+    path.key == id.objectID
+  }
+  /// The object is not that of an ID.
+  public static func != <Object>(path: QueryPath, id: TypedObjectID<Object>) -> FetchPredicate {
+    path.key != id.objectID
+  }
 }
 
 extension QueryPath {
@@ -137,15 +149,32 @@ extension QueryPath {
   ) -> FetchPredicate where Value == Object? { path.key != FetchExpression(object?.objectID) }
 }
 
-extension QueryPath where Value: ManagedObject {
+// The class is a parameter of the functions. With an operand of type `Value` in an extension for
+// objects, Swift 6.3 accepts any operand behind a dynamic member, such as a dictionary, and treats
+// it as an object (tested by `Tests/MustNotCompile/typed-queries.swift`).
+extension QueryPath where Value == ManagedObject {
   /// The object is `object`.
-  public static func == (path: QueryPath, object: Value) -> FetchPredicate {
-    path.key == object.objectID
-  }
+  public static func == <Object: ManagedObject>(
+    path: QueryPath<Object>, object: Object
+  ) -> FetchPredicate { path.key == object.objectID }
   /// The object is not `object`.
-  public static func != (path: QueryPath, object: Value) -> FetchPredicate {
-    path.key != object.objectID
-  }
+  public static func != <Object: ManagedObject>(
+    path: QueryPath<Object>, object: Object
+  ) -> FetchPredicate { path.key != object.objectID }
+}
+
+// MARK: Codable values
+
+extension QueryPath {
+  /// There is no value: `$0.tags == nil` of a property that is kept as JSON. What is in such a
+  /// value, no query sees.
+  public static func == <Codable: TransformableValue>(
+    path: QueryPath, absent: Never?
+  ) -> FetchPredicate where Value == Codable? { path.key == FetchExpression(nilLiteral: ()) }
+  /// There is a value.
+  public static func != <Codable: TransformableValue>(
+    path: QueryPath, absent: Never?
+  ) -> FetchPredicate where Value == Codable? { path.key != FetchExpression(nilLiteral: ()) }
 }
 
 // MARK: IDs and addresses
