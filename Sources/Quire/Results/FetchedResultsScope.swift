@@ -14,8 +14,8 @@ struct FetchedResultsScope {
   /// Whether the result can be brought up to date by the objects that have changed, without
   /// another fetch.
   let allowsUpdates: Bool
-  /// Whether a save computes values that were not set before.
-  let hasDerivations: Bool
+  /// Whether the objects have derived attributes, which a save computes.
+  private let hasDerivations: Bool
 
   init<Result>(
     _ request: FetchRequest<Result>, _ naming: SectionNaming<Result>,
@@ -31,12 +31,6 @@ struct FetchedResultsScope {
       target.paths.indices.compactMap { index in
         target.paths[index].flatMap { _ in context.modelBinding?.entities[index].entity.name }
       })
-    hasDerivations = context.modelBinding?.hasDerivations ?? false
-    isOpen = target.followsRelationships || hasDerivations
-    let isNamedByRow = if case .none = naming { true } else { sectionPath != nil }
-    allowsUpdates =
-      !isOpen && isNamedByRow && request.fetchLimit == 0 && request.fetchOffset == 0
-      && request.includesPendingChanges
     switch naming {
     case .function: properties = nil
     case .path where sectionPath == nil: properties = nil
@@ -46,6 +40,28 @@ struct FetchedResultsScope {
         + (sectionPath.map { [$0] } ?? [])
       properties = Set(paths.compactMap(\.first))
     }
+    let derivations = entities.compactMap { context.modelBinding?.entities[$0].derivations }
+      .joined()
+    hasDerivations = !derivations.isEmpty
+    isOpen =
+      target.followsRelationships
+      || FetchedResultsScope.readsDerivations(
+        derivations, properties, context)
+    let isNamedByRow = if case .none = naming { true } else { sectionPath != nil }
+    allowsUpdates =
+      !isOpen && isNamedByRow && request.fetchLimit == 0 && request.fetchOffset == 0
+      && request.includesPendingChanges
+  }
+
+  /// Whether the request uses derived values that a save of other objects changes: no notice names
+  /// the objects that have them.
+  private static func readsDerivations(
+    _ derivations: some Sequence<Derivation>, _ properties: Set<String>?,
+    _ context: ManagedObjectContext
+  ) -> Bool {
+    // A function may read any object.
+    guard let properties else { return context.modelBinding?.hasDerivations ?? false }
+    return derivations.contains { !$0.isOwn && properties.contains($0.attribute.name) }
   }
 
   private func isInside(_ object: ManagedObject) -> Bool {

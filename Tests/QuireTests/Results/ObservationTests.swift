@@ -25,6 +25,7 @@ private final class Single: Record {}
 
 private final class Label: ManagedObject {
   @Managed var id: String = ""
+  @Managed(derivedFrom: "canonical:(id)") var key: String?
   @Managed(inverse: \Record.labels) var records: Set<Record>
 }
 
@@ -76,6 +77,23 @@ extension Label: Identifiable {}
       try context.save()
       #expect(!issued.isChanged)
     }
+  }
+
+  // Where the model had any derived attribute, each save made all that was read count as changed.
+  @Test func `what a save computes is a change, and nothing else is`() throws {
+    let record = try record("Blue")
+    let (label, other) = (Label(context: context), Label(context: context))
+    (label.id, other.id) = ("Asylum", "Reprise")
+    try context.save()
+    #expect(label.key == "asylum")
+    let (id, key) = (Watch { _ = label.id }, Watch { _ = label.key })
+    let (others, title) = (Watch { _ = other.key }, Watch { _ = record.title })
+    label.id = "Nonesuch"
+    context.processPendingChanges()
+    #expect(id.isChanged && !key.isChanged)
+    try context.save()
+    #expect(key.isChanged && label.key == "nonesuch")
+    #expect(!others.isChanged && !title.isChanged)
   }
 
   @Test func `a property that is read by its name is followed as well`() throws {

@@ -14,6 +14,8 @@ private final class Track: ManagedObject {
   @Managed(.indexed) var genre: String?
   @Managed var plays: Int = 0
   @Managed var note: String = ""
+  @Managed(.indexed, derivedFrom: "canonical:(title)") var sortTitle: String?
+  @Managed(derivedFrom: "covers.plays.@sum") var coverPlays: Int = 0
   @Managed(inverse: \Track.original) var covers: Set<Track>
   @Managed var original: Track?
 }
@@ -21,16 +23,21 @@ private final class Track: ManagedObject {
 /// Results that are brought up to date by the objects that have changed.
 @Suite struct ResultUpdateTests {
   private enum Asked: CaseIterable {
-    case all, filtered, sections, backwards
+    case all, filtered, sections, backwards, derived, derivedOfOthers
 
     var request: FetchRequest<Track> {
       switch self {
       case .all: Track.sorted(by: \.plays)
       case .filtered: Track.where { $0.plays > 3 && $0.genre != "g1" }.sorted(by: \.title)
       case .sections: Track.sorted(by: \.genre).sorted(by: \.plays)
+      case .derived: Track.sorted(by: \.sortTitle).sorted(by: \.plays)
+      case .derivedOfOthers: Track.sorted(by: \.coverPlays).sorted(by: \.plays)
       case .backwards: Track.sorted(by: \.plays, ascending: false).sorted(by: \.title)
       }
     }
+
+    /// Whether no notice names all objects whose place changes, so that each save is a fetch.
+    var isFetchedAnew: Bool { if case .derivedOfOthers = self { true } else { false } }
 
     var path: String? { if case .sections = self { "genre" } else { nil } }
   }
@@ -137,7 +144,7 @@ private final class Track: ManagedObject {
       }
     }
     // At first, and where a save of others came between.
-    #expect(controller.fetchCount < 20, "seed \(seed)")
+    if !asked.isFetchedAnew { #expect(controller.fetchCount < 20, "seed \(seed)") }
   }
 
   @Test(arguments: [GotchaHome.memory, .file])

@@ -99,6 +99,19 @@
       }
     }
 
+    /// Reports what a save has computed of the objects that it has written. Other objects show
+    /// their former values until they are refreshed.
+    private func reportDerivedValues(of objects: Set<ManagedObject>, _ model: ModelBinding) {
+      guard model.hasDerivations else { return }
+      let derived = objects.filter { !$0.binding.derivations.isEmpty }
+      if derived.count > Self.refreshedObjectCount { return report(.everything) }
+      for object in derived {
+        for derivation in object.binding.derivations {
+          report(.property(ObjectIdentifier(object), derivation.slot))
+        }
+      }
+    }
+
     private func receive(_ notice: ContextNotice) {
       guard let model = notice.context.modelBinding, !notice.invalidatedAllObjects else {
         return report(.everything)
@@ -110,8 +123,7 @@
         let changed = [ids.insertedObjectIDs, ids.updatedObjectIDs, ids.deletedObjectIDs].joined()
         reportDestinations(Set(changed.lazy.map(\.entity.name)), model)
       case .didSaveObjects:
-        // The save has computed values of objects that nobody has changed.
-        if model.hasDerivations { report(.everything) }
+        reportDerivedValues(of: notice.insertedObjects.union(notice.updatedObjects), model)
       default:
         // Single changes were reported before they were made.
         let reread = notice.refreshedObjects.union(notice.rereadObjects)
@@ -155,9 +167,9 @@
     /// the inverse relationship; and, when the context processes changes or merges those of others,
     /// if the object was refreshed, rolled back, undone, or deleted, or if a relationship leads to
     /// an object that others have saved. Changes of other properties are not reported, except when
-    /// more than 200 objects are refreshed together, after a reset, and after a save where the
-    /// model has derived attributes: then all that was read counts as changed. What an object
-    /// knows of itself, such as its ID and ``ManagedObject/hasChanges``, is not followed.
+    /// more than 200 objects are refreshed together, after a reset, and when a save has computed
+    /// derived attributes of more than 200: then all that was read counts as changed. What an
+    /// object knows of itself, such as its ID and ``ManagedObject/hasChanges``, is not followed.
     ///
     /// A closure that is called when a property is about to change runs while the context is busy.
     ///
