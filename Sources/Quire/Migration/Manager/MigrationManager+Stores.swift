@@ -219,6 +219,7 @@ extension MigrationManager {
   ) throws {
     mappingModel = mapping
     let schema = try sourceSchema(of: pages)
+    try checkAllAreMapped(mapping, schema, in: try pages.snapshot())
     let recording = MigrationRecording(self, schema, destination: versionName)
     var options = PageStoreOptions()
     options.identity = pages.identity

@@ -43,11 +43,11 @@ struct MigrationPasses {
   init(_ model: MappingModel, _ manager: MigrationManager) throws {
     self.manager = manager
     for mapping in model.entityMappings {
-      steps.append(
-        Step(
-          mapping: mapping, policy: try MigrationPasses.policy(of: mapping, in: model),
-          source: try MigrationPasses.source(of: mapping, manager)))
-      try MigrationPasses.checkDestination(of: mapping, manager)
+      let policy = try MigrationPasses.policy(of: mapping, in: model)
+      let source = try MigrationPasses.source(of: mapping, manager)
+      let destination = try MigrationPasses.destination(of: mapping, manager)
+      let complete = mapping.copyingAll(from: source, to: destination)
+      steps.append(Step(mapping: complete, policy: policy, source: source))
     }
     keepsObjects = manager.keepsDestinationObjects && steps.contains { $0.mayLookAtObjects }
     let names = steps.map(\.mapping.name)
@@ -93,18 +93,20 @@ struct MigrationPasses {
     }
   }
 
-  private static func checkDestination(
+  /// The entity whose objects the mapping makes; `nil` if its policy decides.
+  private static func destination(
     of mapping: EntityMapping, _ manager: MigrationManager
-  ) throws {
+  ) throws -> EntityDescription? {
     guard let name = mapping.destinationEntityName,
       mapping.mappingType != .removeEntityMappingType
-    else { return }
+    else { return nil }
     guard let entity = manager.destinationModel.entity(named: name) else {
       throw PersistenceError(
         .migration,
         "the mapping \(mapping.name) makes objects of \(name), which the destination model lacks")
     }
     try check(entity, mapping.destinationEntityVersionHash, mapping)
+    return entity
   }
 
   private static func check(

@@ -11,7 +11,8 @@ public enum EntityMappingType: UInt, Sendable {
   case addEntityMappingType = 2
   /// The source entity is removed, with its objects.
   case removeEntityMappingType = 3
-  /// Each object becomes one with the same values.
+  /// Each object becomes one with the same values and relationships: properties that both entities
+  /// have under one name, and no property mapping, are copied.
   case copyEntityMappingType = 4
   /// Each object becomes one with the values of the property mappings.
   case transformEntityMappingType = 5
@@ -34,10 +35,10 @@ public struct EntityMapping: Sendable {
   /// The hash that the destination entity must have; any when `nil`.
   public var destinationEntityVersionHash: VersionHash?
   /// Where the attributes of a destination object get their values from. Those without a mapping
-  /// keep their defaults.
+  /// keep their defaults, unless ``mappingType`` is to copy.
   public var attributeMappings: [PropertyMapping] = []
   /// Where the relationships of a destination object lead. Those without a mapping are left as they
-  /// are.
+  /// are, unless ``mappingType`` is to copy.
   public var relationshipMappings: [PropertyMapping] = []
   /// An expression for the source objects; `nil` for all of the entity, without those of
   /// subentities.
@@ -72,5 +73,35 @@ public struct EntityMapping: Sendable {
     case (nil, let destination?): destination
     case (nil, nil): ""
     }
+  }
+}
+
+extension EntityMapping {
+  /// The mapping as it is carried out: where it copies, with a mapping of each property that both
+  /// entities have and that it does not name.
+  func copyingAll(
+    from source: EntityDescription?, to destination: EntityDescription?
+  ) -> EntityMapping {
+    guard mappingType == .copyEntityMappingType, let source, let destination else { return self }
+    var complete = self
+    let named = Set((attributeMappings + relationshipMappings).map(\.name))
+    for attribute in destination.attributes
+    where !named.contains(attribute.name) && !attribute.isTransient
+      && attribute.derivationExpression == nil
+    {
+      guard let former = source.attribute(named: attribute.name), !former.isTransient else {
+        continue
+      }
+      complete.attributeMappings.append(PropertyMapping(attribute.name, source: attribute.name))
+    }
+    for relationship in destination.relationships
+    where !named.contains(relationship.name) && !relationship.isTransient {
+      guard let former = source.relationship(named: relationship.name), !former.isTransient else {
+        continue
+      }
+      complete.relationshipMappings.append(
+        PropertyMapping(relationship.name, valueExpression: .relationship(relationship.name)))
+    }
+    return complete
   }
 }
