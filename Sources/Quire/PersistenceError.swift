@@ -46,8 +46,16 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   public var objectID: ManagedObjectID?
   /// The name of the property the error is about, where it is about one.
   public var key: String?
-  /// The single errors behind ``Code/validationMultipleErrors``.
+  /// The single errors behind ``Code/validationMultipleErrors``, as in Core Data: empty where only
+  /// one thing is wrong. ``singleErrors`` has that one, too.
   public var detailedErrors: [PersistenceError] = []
+
+  /// What is wrong, one by one: ``detailedErrors``, or this error itself where it stands alone, as
+  /// that of a save does in which one thing is wrong.
+  ///
+  /// A form shows each at the field that it is about, which ``key`` names.
+  public var singleErrors: [PersistenceError] { detailedErrors.isEmpty ? [self] : detailedErrors }
+
   /// The objects behind ``Code/managedObjectMerge`` and ``Code/persistentStoreSaveConflicts``.
   public var conflicts: [MergeConflictReport] = []
   /// The values behind ``Code/managedObjectConstraintMerge``.
@@ -85,6 +93,9 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
     let words = "\(underlying)"
     return message.contains(words) ? "" : " (\(words))"
   }
+
+  /// A number of objects in words: `1 object`.
+  static func objects(_ count: Int) -> String { count == 1 ? "1 object" : "\(count) objects" }
 
   /// The message, and which object it is about where it does not say so itself.
   var messageWithObject: String {

@@ -99,7 +99,7 @@ import Testing
     do {
       try context.save()
     } catch let error as PersistenceError {
-      for problem in error.detailedErrors {
+      for problem in error.singleErrors {
         print(problem.code, problem.key ?? "", problem.message)
       }
     }

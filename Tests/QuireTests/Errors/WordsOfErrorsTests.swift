@@ -69,10 +69,30 @@ import Testing
     let error = #expect(throws: PersistenceError.self) { try context.save() }
     #expect(error?.code == .validationRelationshipDeniedDelete && error?.key == "artwork")
     #expect(error?.objectID == frame.objectID)
+    #expect(error?.message.contains("still leads to 1 object, so") == true)
     // What an override may do instead: lead the others elsewhere.
     try artwork.setValue(nil, forKey: "frame")
     try context.save()
     #expect(frame.managedObjectContext == nil)
+  }
+
+  final class Form: ManagedObject {
+    @Managed var name: String
+    @Managed(range: 0...150) var age: Int = 0
+  }
+
+  // A form that looked at `detailedErrors` showed nothing where one field was wrong.
+  @Test func `each error of a save is found, also if it is the only one`() throws {
+    let context = try ManagedObjectContext.stubbed(for: Form.self)
+    let form = Form(context: context)
+    form.age = 200
+    let two = #expect(throws: PersistenceError.self) { try context.save() }
+    #expect(two?.singleErrors.map(\.key) == ["age", "name"])
+    form.name = "Ada"
+    let one = #expect(throws: PersistenceError.self) { try context.save() }
+    #expect(one?.detailedErrors.isEmpty == true, "as in Core Data")
+    #expect(one?.singleErrors.map(\.key) == ["age"])
+    #expect(one?.singleErrors.first?.code == one?.code)
   }
 
   @Test func `a text that is too short names its object`() throws {

@@ -130,11 +130,11 @@ struct Validation {
     if count < relationship.minCount {
       fail(
         .validationRelationshipLacksMinimumCount, subject, relationship.name,
-        "has \(count) objects of at least \(relationship.minCount)")
+        "has \(PersistenceError.objects(count)) of at least \(relationship.minCount)")
     } else if relationship.maxCount > 0 && count > relationship.maxCount {
       fail(
         .validationRelationshipExceedsMaximumCount, subject, relationship.name,
-        "has \(count) objects of at most \(relationship.maxCount)")
+        "has \(PersistenceError.objects(count)) of at most \(relationship.maxCount)")
     }
   }
 
@@ -156,7 +156,7 @@ struct Validation {
       if remaining > 0 {
         fail(
           .validationRelationshipDeniedDelete, object, object.binding.name(of: slot),
-          "still leads to \(remaining) objects, so the object cannot be deleted")
+          "still leads to \(PersistenceError.objects(remaining)), so the object cannot be deleted")
       }
     }
   }

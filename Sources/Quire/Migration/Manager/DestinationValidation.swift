@@ -97,11 +97,11 @@ struct DestinationValidation {
     if count < relationship.minCount {
       fail(
         .validationRelationshipLacksMinimumCount, storage, key, relationship.name,
-        "has \(count) objects of at least \(relationship.minCount)")
+        "has \(PersistenceError.objects(count)) of at least \(relationship.minCount)")
     } else if relationship.maxCount > 0 && count > relationship.maxCount {
       fail(
         .validationRelationshipExceedsMaximumCount, storage, key, relationship.name,
-        "has \(count) objects of at most \(relationship.maxCount)")
+        "has \(PersistenceError.objects(count)) of at most \(relationship.maxCount)")
     }
   }
 
