@@ -122,6 +122,31 @@ private final class Room: ManagedObject {
 
   // MARK: Mistakes
 
+  private final class Album: ManagedObject {
+    @Managed(derivedFrom: "tracks.@count") var trackCount: Int = 0
+    @Managed(derivedFrom: "tracks.length.@max") var longest: Double = -1
+    @Managed var tracks: Set<Track>
+  }
+  private final class Track: ManagedObject {
+    @Managed var length: Double?
+    @Managed(inverse: \Album.tracks) var album: Album?
+  }
+
+  // The compiler said “expected renamedFrom:” of a derived property with a default.
+  @Test func `a derived attribute may have a default`() throws {
+    let context = try ManagedObjectContext.stubbed(for: Album.self)
+    let album = Album(context: context)
+    #expect(album.trackCount == 0 && album.longest == -1)
+    let track = Track(context: context)
+    track.album = album
+    try context.save()
+    #expect(album.trackCount == 1 && album.longest == -1, "no track has a length")
+    track.length = 4
+    try context.save()
+    context.refreshAllObjects()
+    #expect(album.longest == 4)
+  }
+
   @Test func `what no argument says of a property is said in the words of models`() throws {
     final class Shelf: ManagedObject {
       @Managed(minCount: 1) var room: Store?

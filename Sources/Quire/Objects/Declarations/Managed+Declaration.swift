@@ -19,6 +19,8 @@ extension Managed {
   ///   - range: the smallest and the largest number, or the earliest and the latest date.
   ///   - length: the number of characters of a text.
   ///   - pattern: a regular expression for the whole of a text.
+  ///   - derivedFrom: the expression that computes the value at each save: `artworks.@count`. The
+  ///     default is what new objects have until then, and those whose expression has no value.
   ///   - transformer: the name under which the transformer of a transformable value is registered;
   ///     without one the bytes are those of ``CodableTransformer``.
   ///   - renamedFrom: the name of the property in an earlier version of the class.
@@ -28,14 +30,14 @@ extension Managed {
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ options: AttributeOptions = [],
     range: @autoclosure () -> (any AttributeLimits)? = nil,
     length: @autoclosure () -> (any AttributeLimits<Int>)? = nil,
-    pattern: @autoclosure () -> String? = nil, transformer: @autoclosure () -> String? = nil,
-    renamedFrom: @autoclosure () -> String? = nil,
+    pattern: @autoclosure () -> String? = nil, derivedFrom: @autoclosure () -> String? = nil,
+    transformer: @autoclosure () -> String? = nil, renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value: ManagedValue & AttributeManagedValue {
     slot = 255
     if DeclarationRecorder.isRecording {
       slot = DeclarationRecorder.recordAttribute(
-        options, range: range(), length: length(), pattern: pattern(), derivedFrom: nil,
+        options, range: range(), length: length(), pattern: pattern(), derivedFrom: derivedFrom(),
         transformer: transformer(), renamedFrom: renamedFrom(),
         versionHashModifier: versionHashModifier(), default: wrappedValue)
     }
