@@ -35,6 +35,35 @@ import Testing
     }
   }
 
+  @Test func `columns are chosen, also over relationships`() throws {
+    let shop = try Shop(in: TemporaryFolder())
+    let run = query(
+      shop, "--columns", "title,artist.name,artist,artist.works.@count,objectID", "--limit", "40",
+      "--format", "csv")
+    #expect(run.code == .good && run.errors.isEmpty)
+    #expect(run.lines[0] == "title,artist.name,artist,artist.works.@count,objectID")
+    let rows = run.lines.dropFirst().map { $0.components(separatedBy: ",") }
+    #expect(rows.count == 40)
+    for (place, (row, work)) in zip(rows, shop.works).enumerated() {
+      #expect(row[4] == "Work/p\(place + 1)")
+      #expect(row[2] == (work.artist.map { "Artist/p\($0 + 1)" } ?? ""))
+      #expect(row[1].isEmpty == (work.artist == nil))
+      let count = shop.works.count { $0.artist == work.artist }
+      #expect(row[3] == (work.artist == nil ? "0" : "\(count)"))
+    }
+    func mistake(_ columns: String) -> String {
+      let run = query(shop, "--columns", columns)
+      #expect(run.code == .bad && run.output.isEmpty)
+      return run.errors
+    }
+    #expect(
+      mistake("titel").contains(
+        "the column titel asks Work for titel, which it does not have; did you mean title?"))
+    #expect(mistake("artist.works").contains("by artist.works.@count"))
+    #expect(mistake("artist.works.title").contains("leads to many Work"))
+    #expect(mistake("title.length").contains("asks title for length"))
+  }
+
   @Test func `dates are asked for and shown by the calendar`() throws {
     let shop = try Shop(in: TemporaryFolder())
     let edit = ToolRun(
@@ -232,6 +261,9 @@ import Testing
     #expect(
       sentence("--group-by", "a", "--count", "--sort", "b")
         == "quire: --sort takes columns of the groups, a, count, and “b” is none.")
+    #expect(
+      sentence("--count", "--columns", "a")
+        == "quire: --columns are those of objects; groups have columns of their own.")
     #expect(sentence("--sum", "a,b,a") == "quire: The column sum(a) is asked for twice.")
     #expect(
       sentence("--limit", "9999999999999999999")

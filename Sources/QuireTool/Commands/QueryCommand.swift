@@ -7,6 +7,7 @@ struct QueryCommand: Command {
     name: "query", summary: "objects of an entity as a table, or counts and sums of groups",
     operands: [.init("STORE", "the store's file")],
     options: ObjectQuery.options + [
+      .init("columns", "KEYS", "the columns of objects, k or a.b or tags.@count"),
       .init("group-by", "KEYS", "instead of objects: groups of those that have the same values"),
       .init(flag: "count", "instead of objects: how many there are, in each group"),
       .init("sum", "KEYS", "the sums of their values"),
@@ -18,8 +19,9 @@ struct QueryCommand: Command {
         choices: ResultFormat.allCases.map(\.rawValue)),
     ],
     discussion: """
-      KEYS are key paths with commas between them. Objects have a column with their ID, and one for
-      each attribute and each relationship to one object. Groups have their keys, then count,
+      KEYS are key paths with commas between them. Objects have the --columns, which may lead over
+      relationships to one object; without it one with their ID, objectID, and one for each
+      attribute and each relationship to one object. Groups have their keys, then count,
       sum(k), avg(k), min(k), max(k); --sort takes these names, and groups come by their values
       without it. json is a JSON object on each line, csv has a line of names first.
 
@@ -33,6 +35,9 @@ struct QueryCommand: Command {
         "The ten dearest works, for a spreadsheet",
         "quire query gallery.quire --entity Artwork --sort -price --limit 10 --format csv"),
       .init(
+        "Some columns, and how many artists each work has",
+        "quire query gallery.quire --entity Artwork --columns objectID,title,price,artists.@count"),
+      .init(
         "How many artists each nation has, the most first",
         "quire query gallery.quire --entity Artist --group-by nationality --count --sort -count"),
     ])
@@ -41,11 +46,17 @@ struct QueryCommand: Command {
   /// `nil` when objects are wanted.
   private let grouping: GroupColumns?
   private let format: ResultFormat?
+  /// Empty for all of the entity.
+  private let columns: [String]
 
   init(_ arguments: Arguments) throws(UsageError) {
     query = try ObjectQuery(arguments)
     grouping = try GroupColumns(arguments)
     format = try arguments.choice(of: "format")
+    columns = try arguments.list(of: "columns")
+    if grouping != nil, !columns.isEmpty {
+      throw arguments.wrong("--columns are those of objects; groups have columns of their own.")
+    }
     for key in query.sort {
       guard let grouping, !grouping.names.contains(key.name) else { continue }
       throw arguments.wrong(
@@ -74,7 +85,10 @@ struct QueryCommand: Command {
     of context: ManagedObjectContext, _ model: ManagedObjectModel, _ format: ResultFormat,
     to output: TextOutput
   ) throws {
-    let columns = ObjectColumns(of: try Tool.entity(named: query.entityName, of: model))
+    let entity = try Tool.entity(named: query.entityName, of: model)
+    let columns =
+      columns.isEmpty
+      ? ObjectColumns(of: entity) : try ObjectColumns(columns, of: entity, in: model)
     var request = try query.request(in: model)
     request.fetchBatchSize = 500
     let objects = try context.fetchBatched(request)
