@@ -13,15 +13,20 @@ final class Artwork: ManagedObject {
   @Managed(deleteRule: .cascade) var size: Int  // error: no exact matches in call to initializer
   @Managed var artist: Artist?
   @Managed var words: [String]?
+  @Managed var title: String = ""
 }
 
 func queries() {
   _ = Artwork.where { $0.price == "dear" }  // error: cannot be applied to operands of type
   _ = Artwork.where { $0.cost > 1 }  // error: has no dynamic member 'cost'
-  _ = Artwork.where { $0.artist.age > 1 }  // error: member 'age' cannot be resolved
+  _ = Artwork.where { $0.artist.age > 1 }  // error: has no dynamic member 'age'
   _ = Artwork.where { $0.artist.name.beginsWith(1) }  // error: to expected argument type 'String'
   _ = Artist.where { $0.artworks.price > 1 }  // error: cannot be applied to operands of type
+  _ = Artwork.where { $0.title.count > 3 }  // error: requires that
+  _ = Artwork.where { $0.price.magnitude > 3 }  // error: requires that
+  _ = Artwork.where { $0.owner.price.exponent > 3 }  // error: requires that
+  _ = Artist.where { $0.artworks.first == nil }  // error: requires that
   _ = Artwork.where { $0.words == ["new"] }  // error: cannot be applied to operands of type
-  _ = Artist.where { $0.artworks == [] }  // error: requires that 'Set<Artwork>' inherit from
+  _ = Artist.where { $0.artworks == [] }  // error: requires that
   _ = Artist.sorted(by: \Artwork.price)  // error: to expected argument
 }

@@ -2,6 +2,7 @@ import Foundation
 import Quire
 import QuireModel
 import QuireSimulation
+import QuireTesting
 import Testing
 
 private enum Manner: String, CaseIterable, ManagedAttribute { case painting, print }
@@ -28,6 +29,17 @@ private final class Artwork: ManagedObject {
   var shout: String { title.uppercased() }
 }
 
+/// Properties with names that paths have as well.
+private final class Setting: ManagedObject {
+  @Managed var key: String?
+  @Managed var count: Int = 0
+  @Managed var length: Double = 0
+  @Managed var isEmpty: Bool = false
+  @Managed var any: Int = 0
+  @Managed(inverse: "parent") var children: Set<Setting>
+  @Managed var parent: Setting?
+}
+
 @Suite struct TypedQueryTests {
   private static func formats() -> [(FetchPredicate, String)] {
     func works(_ predicate: (QueryPath<Artwork>) -> FetchPredicate) -> FetchPredicate {
@@ -49,6 +61,7 @@ private final class Artwork: ManagedObject {
       (works { $0.cost < $0.price }, "cost < price"),
       (works { $0.price * 2 + 1 > 7 }, "price * 2.0 + 1.0 > 7.0"),
       (works { $0.title.beginsWith("a", .caseInsensitive) }, "title BEGINSWITH[c] 'a'"),
+      (works { $0.title.isEmpty || $0.artist.name.isEmpty }, "title == '' OR artist.name == ''"),
       (works { $0.title.length > 3 }, "length:(title) > 3"),
       (works { $0.words == nil }, "words == nil"),
       (works { $0.words != nil && $0.isSold }, "words != nil AND isSold == TRUE"),
@@ -78,6 +91,31 @@ private final class Artwork: ManagedObject {
       let expected = try FetchPredicate(format: format)
       #expect("\(predicate)" == "\(expected)")
     }
+  }
+
+  // `$0.key == nil` asked whether the object itself was absent, and found nothing.
+  @Test func `properties may be called like what paths have`() throws {
+    let queries: [(FetchRequest<Setting>, String)] = [
+      (Setting.where { $0.key == nil }, "key == nil"),
+      (Setting.where { $0.parent.key == "a" }, "parent.key == 'a'"),
+      (Setting.where { $0.children.key.any == "a" }, "ANY children.key == 'a'"),
+      (Setting.where { $0.count > 3 && $0.parent.count > 3 }, "count > 3 AND parent.count > 3"),
+      (Setting.where { $0.length > 3 }, "length > 3.0"),
+      (Setting.where { $0.isEmpty == true }, "isEmpty == TRUE"),
+      (Setting.where { $0.any > 3 }, "#any > 3"),
+    ]
+    let context = try ManagedObjectContext.stubbed(for: Setting.self)
+    for name in ["a", "b", nil] {
+      let setting = Setting(context: context)
+      (setting.key, setting.count) = (name, 4)
+    }
+    for (request, format) in queries {
+      let expected = try FetchPredicate(format: format)
+      #expect("\(try #require(request.predicate))" == "\(expected)")
+      #expect(throws: Never.self) { try context.fetch(request) }
+    }
+    #expect(try context.fetch(Setting.where { $0.key == nil }).map(\.key) == [nil])
+    #expect("\(Key(\Setting.key) == "a")" == #"key == "a""#)
   }
 
   private func scene(_ seed: UInt64) throws -> ManagedObjectContext {

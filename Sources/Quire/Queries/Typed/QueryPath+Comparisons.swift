@@ -107,6 +107,8 @@ extension QueryPath where Value: AggregateValue, Value.Present == String {
   public func matches(_ pattern: String, _ options: FetchComparisonOptions = []) -> FetchPredicate {
     key.matches(pattern, options)
   }
+  /// The text is there and has no characters.
+  public var isEmpty: FetchPredicate { key == "" }
   /// The number of UTF-16 units of the text.
   public var length: QueryPath<Int> { QueryPath<Int>(key.length) }
 }

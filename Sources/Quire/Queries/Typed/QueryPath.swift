@@ -42,8 +42,11 @@ import QuireModel
 /// ```
 @dynamicMemberLookup
 public struct QueryPath<Value> {
+  // Not public, as `$0.key` is an attribute called `key`.
+  let key: Key
+
   /// The same without types.
-  public let key: Key
+  public var untypedKey: Key { key }
 
   init(_ key: Key) { self.key = key }
 
@@ -54,7 +57,10 @@ public struct QueryPath<Value> {
 
 // MARK: - Paths
 
-extension QueryPath where Value: ManagedObject {
+// The constraints are a protocol, as Swift 6.3 does not hold a dynamic member to a constraint to a
+// class: it took `$0.title.isEmpty`, as if a text were an object (tested by
+// `Tests/MustNotCompile/typed-queries.swift`).
+extension QueryPath where Value: PropertyReading {
   /// A property of an object.
   public subscript<Next>(dynamicMember property: KeyPath<Value, Next>) -> QueryPath<Next> {
     QueryPath<Next>(appending(KeyPathNames.names(of: property)))
@@ -63,7 +69,7 @@ extension QueryPath where Value: ManagedObject {
 
 extension QueryPath {
   /// A property of an object that may be absent, and with it the property.
-  public subscript<Object: ManagedObject, Next>(
+  public subscript<Object: PropertyReading, Next>(
     dynamicMember property: KeyPath<Object, Next>
   ) -> QueryPath<Next> where Value == Object? {
     QueryPath<Next>(appending(KeyPathNames.names(of: property)))
@@ -127,8 +133,11 @@ private enum QueryVariables {
 /// A property of all members of a relationship: `$0.artworks.price`.
 @dynamicMemberLookup
 public struct QueryMembers<Value> {
+  // Not public, as `$0.key` is an attribute called `key`.
+  let key: Key
+
   /// The same without types.
-  public let key: Key
+  public var untypedKey: Key { key }
 
   init(_ key: Key) { self.key = key }
 
@@ -139,7 +148,7 @@ public struct QueryMembers<Value> {
   public var all: QueryPath<Value> { QueryPath(key.all) }
 }
 
-extension QueryMembers where Value: ManagedObject {
+extension QueryMembers where Value: PropertyReading {
   /// A property of the objects at the end of the path.
   public subscript<Next>(dynamicMember property: KeyPath<Value, Next>) -> QueryMembers<Next> {
     QueryMembers<Next>(QueryPath<Value>(key).appending(KeyPathNames.names(of: property)))
@@ -148,7 +157,7 @@ extension QueryMembers where Value: ManagedObject {
 
 extension QueryMembers {
   /// A property of the objects at the end of the path.
-  public subscript<Object: ManagedObject, Next>(
+  public subscript<Object: PropertyReading, Next>(
     dynamicMember property: KeyPath<Object, Next>
   ) -> QueryMembers<Next> where Value == Object? {
     QueryMembers<Next>(QueryPath<Value>(key).appending(KeyPathNames.names(of: property)))
