@@ -323,6 +323,7 @@ final class ForgedExercise {
         forSourceModel: ForgedScene.model(.current), destinationModel: ForgedScene.model(.next))
       // No longer what would be inferred: it is carried out object by object.
       mapping.entityMappings.removeAll { $0.sourceEntityName == "Frame" }
+      mapping.entityMappings.append(EntityMapping(from: "Frame", .removeEntityMappingType))
       options.mappingModels = [mapping]
       try ForgedScene.with(.next, options, files) { try readAll($0) }
     }
