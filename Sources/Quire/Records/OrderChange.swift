@@ -29,10 +29,17 @@ package struct OrderChange<Member: Hashable> {
   /// - Parameters:
   ///   - present: the links that there are, in their order.
   ///   - members: the members that there are to be, in their order.
+  ///   - isNew: whether positions are to be numbers from 0 on, written in their order, so that the
+  ///     same objects make the same bytes however they were linked.
   /// - Complexity: O(*n*) where members are added at one place or removed, otherwise
   ///   O(*n* log *n*).
-  package init(from present: [Link], to members: [Member]) {
+  package init(from present: [Link], to members: [Member], isNew: Bool = false) {
     (self.present, self.members) = (present, members)
+    if isNew {
+      removed = present
+      added = members.enumerated().map { Link(position: UInt64($0), member: $1) }
+      return
+    }
     var start = 0
     var (presentEnd, membersEnd) = (present.count, members.count)
     while start < presentEnd, start < membersEnd, present[start].member == members[start] {

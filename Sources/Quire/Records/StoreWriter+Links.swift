@@ -176,14 +176,18 @@ extension StoreWriter {
   /// Gives an owner the members of an ordered relationship, in their order. Links that can stay are
   /// not written.
   ///
-  /// - Parameter present: the links that the owner has.
+  /// - Parameters:
+  ///   - present: the links that the owner has.
+  ///   - isNew: whether this save inserts the owner: all its links are written, with positions from
+  ///     0 on.
   func setOrder(
-    _ link: StoredEntity.Link, of owner: Int64, from present: [LinkKey], to members: [Reference]
+    _ link: StoredEntity.Link, of owner: Int64, isNew: Bool = false, from present: [LinkKey],
+    to members: [Reference]
   ) throws {
-    let change = OrderChange(
-      from: present.map { OrderChange.Link(position: $0.position, member: $0.member) }, to: members)
+    let links = present.map { OrderChange.Link(position: $0.position, member: $0.member) }
+    let change = OrderChange(from: links, to: members, isNew: isNew)
     if change.removed.isEmpty, change.added.isEmpty { return }
-    let tree = try links(link)
+    let tree = try self.links(link)
     func key(_ link: OrderChange<Reference>.Link) -> [UInt8] {
       LinkKey(owner: owner, position: link.position, member: link.member).bytes(isOrdered: true)
     }

@@ -76,7 +76,7 @@ extension SaveOperation {
     where item.ofObject({ $0.ofArena { $0.binding.hasOrderedRelationships } }) {
       try writeOrders(
         item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
-        writer)
+        writer, isNew: true)
     }
     for update in updated
     where update.ofObject({ $0.ofArena { $0.binding.hasOrderedRelationships } }) {
@@ -88,7 +88,7 @@ extension SaveOperation {
 
   func writeOrders(
     _ object: ManagedObject, _ slots: some Sequence<Int>, _ storage: EntityStorage,
-    _ reference: Reference, _ writer: StoreWriter
+    _ reference: Reference, _ writer: StoreWriter, isNew: Bool = false
   ) throws {
     for slot in slots {
       guard let link = storage.link(slot), link.isOrdered,
@@ -107,7 +107,8 @@ extension SaveOperation {
           isOutdated = true
         }
       }
-      try writer.setOrder(link, of: reference.key, from: present, to: members)
+      try writer.setOrder(
+        link, of: reference.key, isNew: isNew, from: present, to: members)
     }
   }
 }
