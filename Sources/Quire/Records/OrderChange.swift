@@ -4,8 +4,9 @@
 /// A position says which of two links comes first, and nothing else. So the links of members that
 /// stay in their order are left as they are: as many as can be (the longest ascending subsequence,
 /// by Fredman's method, "On computing the length of longest increasing subsequences", 1975). Others
-/// get positions between those. Where there is no room for them, the links behind are numbered anew
-/// with room for many to come.
+/// get positions between those. Where there is no room for them, all between the first and the last
+/// that changes get new ones; and where that does not help, the links behind are numbered anew with
+/// room for many to come.
 package struct OrderChange<Member: Hashable> {
   package struct Link {
     package let position: UInt64
@@ -52,6 +53,8 @@ package struct OrderChange<Member: Hashable> {
     }
     let kept = kept(start..<presentEnd, start..<membersEnd)
     if fit(kept, start..<presentEnd, start..<membersEnd) { return }
+    // Two that change places have no room between others, but each other's.
+    if fit([], start..<presentEnd, start..<membersEnd) { return }
     numberAnew(from: start)
   }
 

@@ -61,6 +61,11 @@ import Testing
     #expect(try apply(members, to: &links) == 2)
     members.removeAll { $0 % 10 == 3 }
     #expect(try apply(members, to: &links) == 100)
+    // Two that change places have each other's.
+    members.swapAt(700, 701)
+    #expect(try apply(members, to: &links) <= 4)
+    members.swapAt(700, 701)
+    _ = try apply(members, to: &links)
     // Into the gap of a member that is gone.
     members.insert(3, at: 3)
     #expect(try apply(members, to: &links) == 1)
