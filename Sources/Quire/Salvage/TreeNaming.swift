@@ -209,6 +209,7 @@ struct TreeNaming {
     var pairs: [LinkPair] = []
     for (storage, link) in missing {
       for fragment in salvage.fragments where isLinks(fragment, of: storage, link) {
+        if rows.isRefuted(fragment, storage, link) { continue }
         let (share, isProof) = rows.share(of: fragment, storage, link)
         pairs.append(LinkPair(share: share, isProof: isProof, fragment: fragment, link: link))
       }
@@ -265,6 +266,8 @@ private struct LinkEvidence {
   private let schema: SalvagedSchema
   /// The keys of the rows of each entity.
   private var keys: [UInt16: Set<Int64>] = [:]
+  /// The entities of which no row is lost.
+  private var whole: Set<UInt16> = []
   /// The destinations in rows, by object and name of the relationship.
   private var destinations: [String: [Reference: Reference]] = [:]
   /// The links in all parts of trees without a name, by whether they are ordered.
@@ -318,6 +321,7 @@ private struct LinkEvidence {
         }
       }
       self.keys[storage.stored.number] = keys
+      if salvage.isWhole(tree) { whole.insert(storage.stored.number) }
       for (name, found) in destinations {
         self.destinations[name, default: [:]].merge(found) { first, _ in first }
       }
@@ -338,6 +342,26 @@ private struct LinkEvidence {
     }
     for tree in salvage.trees where tree.name.hasPrefix("links/") { salvage.visit(tree, take) }
     self.pairs[isOrdered] = pairs
+  }
+
+  /// Whether a fragment cannot be the links of an entity's relationship: of most there is no owner,
+  /// and no row of the entity is lost. Entities of one family share their keys, so that this tells
+  /// their relationships apart.
+  func isRefuted(
+    _ fragment: TreeFragment, _ storage: EntityStorage, _ link: StoredEntity.Link
+  ) -> Bool {
+    guard whole.contains(storage.stored.number), let owners = keys[storage.stored.number] else {
+      return false
+    }
+    var (owned, count) = (0, 0)
+    salvage.visit(fragment) { key, _ in
+      guard case .bytes(let bytes) = key,
+        let found = bytes.withUnsafeBytes({ LinkKey($0, isOrdered: link.isOrdered) })
+      else { return }
+      count += 1
+      if owners.contains(found.owner) { owned += 1 }
+    }
+    return 2 * owned < count
   }
 
   /// The share of links that agree with the other side; of a relationship without an inverse, of

@@ -185,6 +185,15 @@ package struct TreeSalvage {
 
   package func tree(named name: String) -> Tree? { treeIndexes[name].map { trees[$0] } }
 
+  /// Whether no page of a tree is lost.
+  ///
+  /// - Complexity: O(pages of the tree).
+  package func isWhole(_ tree: Tree) -> Bool {
+    var isWhole = true
+    SalvageWalk(self).findHoles(in: tree) { _ in isWhole = false }
+    return isWhole
+  }
+
   /// The fragments whose place is not known, largest first.
   ///
   /// - Complexity: O(*n*) for *n* fragments in all.

@@ -39,35 +39,51 @@ import Testing
     _ damage: SalvageScene.Damage
   ) throws {
     let scene = try SalvageScene(thingCount: Self.thingCount)
-    for page in try Self.pages(scene, damage) {
-      let lost = try scene.lost(with: page)
-      let summary = try scene.anatomy.summary(of: page)
-      let what = "page \(page), \(summary.type) of \(summary.tree ?? "nothing")"
-      let needsModel = summary.tree == "schema"
-      let found = try scene.salvage(
-        scene.damaged(page, damage), model: needsModel ? scene.model : nil)
-      let links = try scene.lostLinks(with: page)
-      var expected = scene.content(without: lost.objects, links)
-      if !lost.values.isEmpty {
-        for value in found.report.lostValues {
-          expected.objects[.init(value.entity, value.key)]?.values[value.attribute] = nil
-        }
-        #expect(found.report.lostValues.count == lost.values.count, "\(what)")
-      } else {
-        #expect(found.report.lostValues.isEmpty, "\(what)")
-      }
-      let differences = expected.differences(in: found.content)
-      #expect(differences.isEmpty, "\(what): \(differences.prefix(5).joined(separator: "\n"))")
-      #expect(found.findings.isEmpty, "\(what): \(found.findings.prefix(5))")
-      let told = Set(
-        found.report.entities.flatMap { entity in
-          entity.lostKeys.map { ObjectName(entity.name, $0) }
-        })
-      #expect(told.isSubset(of: lost.objects), "\(what): \(told.subtracting(lost.objects))")
-      #expect(found.report.lostCount == lost.objects.count, "\(what)")
-      #expect(
-        found.report.lostLinks.reduce(0) { $0 + $1.count } == links.count, "\(what)")
+    for page in try Self.pages(scene, damage) { try check(page, damage, scene) }
+  }
+
+  /// The trees without a name are told apart by what is in them. Links without another side are
+  /// those of the entity that has their owners.
+  @Test func `a lost page of the catalog costs nothing`() throws {
+    let scene = try SalvageScene(thingCount: Self.thingCount)
+    let pages = try (0..<scene.pageCount).filter {
+      let summary = try scene.anatomy.summary(of: $0)
+      return summary.tree == "(catalog)"
     }
+    #expect(pages.count > 2)
+    for page in pages { try check(page, .noise, scene) }
+  }
+
+  private func check(
+    _ page: Int, _ damage: SalvageScene.Damage, _ scene: SalvageScene
+  ) throws {
+    let lost = try scene.lost(with: page)
+    let summary = try scene.anatomy.summary(of: page)
+    let what = "page \(page), \(summary.type) of \(summary.tree ?? "nothing")"
+    let needsModel = summary.tree == "schema"
+    let found = try scene.salvage(
+      scene.damaged(page, damage), model: needsModel ? scene.model : nil)
+    let links = try scene.lostLinks(with: page)
+    var expected = scene.content(without: lost.objects, links)
+    if !lost.values.isEmpty {
+      for value in found.report.lostValues {
+        expected.objects[.init(value.entity, value.key)]?.values[value.attribute] = nil
+      }
+      #expect(found.report.lostValues.count == lost.values.count, "\(what)")
+    } else {
+      #expect(found.report.lostValues.isEmpty, "\(what)")
+    }
+    let differences = expected.differences(in: found.content)
+    #expect(differences.isEmpty, "\(what): \(differences.prefix(5).joined(separator: "\n"))")
+    #expect(found.findings.isEmpty, "\(what): \(found.findings.prefix(5))")
+    let told = Set(
+      found.report.entities.flatMap { entity in
+        entity.lostKeys.map { ObjectName(entity.name, $0) }
+      })
+    #expect(told.isSubset(of: lost.objects), "\(what): \(told.subtracting(lost.objects))")
+    #expect(found.report.lostCount == lost.objects.count, "\(what)")
+    #expect(
+      found.report.lostLinks.reduce(0) { $0 + $1.count } == links.count, "\(what)")
   }
 
   /// Several pages at once may cost more than what is on them, but never make something up.
