@@ -280,6 +280,37 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
+  /// The deletion, made again and saved, had removed the member before its own removal was made
+  /// again, which then was nothing to undo.
+  @Test(arguments: nodes.entities[0].relationships.filter(\.isToMany).map(\.name))
+  func `a member that was deleted and then removed is there when both are undone again`(
+    _ key: String
+  ) throws {
+    let context = try ManagedObjectContext.stubbed(Self.nodes)
+    let (owner, one, two) = (
+      try context.insert("Node"), try context.insert("Node"), try context.insert("Node")
+    )
+    try owner.setValue([one, two], forKey: key)
+    try context.save()
+    context.undoManager = UndoManager()
+    context.delete(one)
+    context.processPendingChanges()
+    try owner.setValue([two], forKey: key)
+    context.processPendingChanges()
+    for _ in 1...2 {
+      while context.undoManager?.canUndo ?? false { context.undo() }
+      #expect(try Set(members(owner, key)) == [one, two])
+      context.redo()
+      try context.save()
+      while context.undoManager?.canRedo ?? false { context.redo() }
+      #expect(try members(owner, key) == [two])
+    }
+    while context.undoManager?.canUndo ?? false { context.undo() }
+    #expect(try Set(members(owner, key)) == [one, two])
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+  }
+
   /// Two objects had left an ordered relationship: what came back with the first was undone by what
   /// the second had lost.
   @Test func `an order is the former one after all was undone and made again, wherever saves were`()

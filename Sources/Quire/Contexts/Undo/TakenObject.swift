@@ -75,11 +75,15 @@ final class TakenObject {
   }
 
   /// Drops a loss, as undoing has set the relationship to something else.
-  func forgetLoss(of object: ManagedObject, _ slot: Int) {
+  ///
+  /// - Returns: the loss; `nil` if there was none.
+  @discardableResult
+  func forgetLoss(of object: ManagedObject, _ slot: Int) -> Loss? {
     let place = LossKey(object: ObjectIdentifier(object), slot: slot)
-    guard let index = lossIndexes.removeValue(forKey: place) else { return }
-    losses.remove(at: index)
+    guard let index = lossIndexes.removeValue(forKey: place) else { return nil }
+    let loss = losses.remove(at: index)
     for (other, place) in lossIndexes where place > index { lossIndexes[other] = place - 1 }
+    return loss
   }
 
   /// A copy of a slot of the content.

@@ -80,7 +80,9 @@ extension UndoRecording {
   }
 
   func remove(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
-    taken.byObject[ObjectIdentifier(member)]?.taken?.forgetLoss(of: object, slot)
+    if let loss = taken.byObject[ObjectIdentifier(member)]?.taken?.forgetLoss(of: object, slot) {
+      register { try $0.putBack(loss, of: member) }
+    }
     try changeMembers(slot, of: object) { recording in
       guard try object.holds(member, slot) else { return }
       try recording?.enterOrder(slot, of: object)
@@ -143,6 +145,15 @@ extension UndoRecording {
       try object.makeAgree()
     }
     performed.record(object, .undoDeletion)
+  }
+
+  /// Undoes the removal of a member that a save had removed before, as it has left the context.
+  private func putBack(_ loss: TakenObject.Loss, of member: ManagedObject) throws {
+    guard let lost = taken.byObject[ObjectIdentifier(member)]?.taken, lost.content != nil else {
+      return try restore(loss, of: member)
+    }
+    lost.record(loss)
+    register { try $0.remove(member, loss.slot, loss.object) }
   }
 
   private func restore(_ loss: TakenObject.Loss, of destination: ManagedObject) throws {
