@@ -191,13 +191,11 @@ extension StoreFetch {
     var isTested = check.filter == nil
     // A row that is rejected by its fixed part need not be checked further than that its end is
     // valid.
-    if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress,
+    if let filter = check.filter, !filter.needsReader, RowReader.isCurrent(bytes, storage.layout),
       RowReader.endsRight(bytes, storage.layout)
     {
-      if let filter = check.filter, !filter.needsReader {
-        guard filter.holds(for: bytes) else { return .noMatch }
-        isTested = true
-      }
+      guard filter.holds(for: bytes) else { return .noMatch }
+      isTested = true
     }
     let reader = try RowReader(bytes, layout: storage.layout, rows.scratch)
     if !isTested, let filter = check.filter, !filter.holds(for: reader.bytes) { return .noMatch }
