@@ -41,7 +41,9 @@ extension UndoRecording {
   ) {
     switch (former, present) {
     case (.value(let value), _): register { try $0.put(value, slot, object) }
-    case (.one(let destination), _): register { try $0.put(destination, slot, object) }
+    case (.one(let destination), _):
+      let former = self.former(destination, slot, of: object)
+      register { try $0.put(former, slot, object) }
     case (.many(let former), .many(let present)):
       let (former, order) = (former.order ?? former.added, former.order)
       let present = present.order ?? present.added

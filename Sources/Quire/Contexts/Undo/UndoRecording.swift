@@ -60,8 +60,7 @@ final class UndoRecording: ContextObserver {
       case .value: try enterValue(slot, of: object)
       case .one:
         guard isFirstChange(slot, of: object) else { return }
-        var former = try object.rawOne(slot)
-        if former?.context == nil { former = takeLost(slot, of: object) ?? former }
+        let former = former(try object.rawOne(slot), slot, of: object)
         register { try $0.put(former, slot, object) }
       case .addition(let member):
         try enterOrder(slot, of: object)
@@ -227,12 +226,15 @@ final class UndoRecording: ContextObserver {
     }
   }
 
-  /// The destination that a save has cleared, as its deletion was saved. From now on the action
-  /// that undoes the present change has it: it may be performed before the object returns.
-  private func takeLost(_ slot: Int, of object: ManagedObject) -> ManagedObject? {
-    guard !taken.byLoss.isEmpty else { return nil }
+  /// The destination that undoing a change of a to-one slot puts back: what is there, unless a save
+  /// has cleared it, as the destination's deletion was saved. From now on the action has the
+  /// destination: it may be performed before the object returns.
+  func former(
+    _ present: ManagedObject?, _ slot: Int, of object: ManagedObject
+  ) -> ManagedObject? {
+    guard present?.context == nil, !taken.byLoss.isEmpty else { return present }
     let place = Place(object: ObjectIdentifier(object), slot: slot)
-    guard let lost = taken.byLoss.removeValue(forKey: place)?.taken else { return nil }
+    guard let lost = taken.byLoss.removeValue(forKey: place)?.taken else { return present }
     lost.forgetLoss(of: object, slot)
     return lost.object
   }
