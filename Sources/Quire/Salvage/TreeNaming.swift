@@ -354,14 +354,22 @@ private struct LinkEvidence {
       return false
     }
     var (owned, count) = (0, 0)
-    salvage.visit(fragment) { key, _ in
-      guard case .bytes(let bytes) = key,
-        let found = bytes.withUnsafeBytes({ LinkKey($0, isOrdered: link.isOrdered) })
-      else { return }
+    visitLinks(of: fragment, isOrdered: link.isOrdered) { found in
       count += 1
       if owners.contains(found.owner) { owned += 1 }
     }
     return 2 * owned < count
+  }
+
+  private func visitLinks(
+    of fragment: TreeFragment, isOrdered: Bool, _ body: (LinkKey) -> Void
+  ) {
+    salvage.visit(fragment) { key, _ in
+      guard case .bytes(let bytes) = key,
+        let found = bytes.withUnsafeBytes({ LinkKey($0, isOrdered: isOrdered) })
+      else { return }
+      body(found)
+    }
   }
 
   /// The share of links that agree with the other side; of a relationship without an inverse, of
@@ -372,10 +380,7 @@ private struct LinkEvidence {
     let inverse = storage.binding.entity.relationship(named: link.relationship)?.inverse
     let owners = keys[storage.stored.number] ?? []
     var (right, count) = (0, 0)
-    salvage.visit(fragment) { key, _ in
-      guard case .bytes(let bytes) = key,
-        let found = bytes.withUnsafeBytes({ LinkKey($0, isOrdered: link.isOrdered) })
-      else { return }
+    visitLinks(of: fragment, isOrdered: link.isOrdered) { found in
       count += 1
       guard owners.contains(found.owner) else { return }
       let owner = Reference(entity: storage.stored.number, key: found.owner)
