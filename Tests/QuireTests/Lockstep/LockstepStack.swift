@@ -12,9 +12,16 @@ struct LockstepMismatch: Error, CustomStringConvertible {
   let description: String
 }
 
-/// One store, in a file or in memory, with the contexts that work on it.
+/// One store, with the contexts that work on it.
 final class LockstepStack {
-  private let url: URL?
+  enum Place {
+    case file(URL)
+    case memory
+    /// A store of another make, whose rows a server has.
+    case elsewhere(RowServer)
+  }
+
+  private let place: Place
   private(set) var context: ManagedObjectContext
   /// Another context of the same store.
   private(set) var other: ManagedObjectContext
@@ -24,34 +31,53 @@ final class LockstepStack {
   /// Those that somebody holds.
   private var held: [ManagedObject] = []
   var holds = true
+  /// The numbers of all objects in the order in which they were fetched last.
+  private(set) var order: [Int] = []
 
-  init(_ url: URL?) throws {
-    self.url = url
-    let coordinator = try Self.open(url)
+  init(_ place: Place) throws {
+    self.place = place
+    let coordinator = try Self.open(place)
     (context, other) = (
       GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
     )
     context.undoManager = undoManager
   }
 
-  var name: String { url == nil ? "in memory" : "in a file" }
-
-  private static func open(_ url: URL?) throws -> PersistentStoreCoordinator {
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: LockstepModel.model)
-    try coordinator.addPersistentStore(type: url == nil ? .inMemory : .quire, at: url)
-    return coordinator
+  var name: String {
+    switch place {
+    case .file: "in a file"
+    case .memory: "in memory"
+    case .elsewhere: "elsewhere"
+    }
   }
 
-  /// Closes a file and opens it again; of a store in memory, forgets all that was read.
+  var isOfOurMake: Bool { if case .elsewhere = place { false } else { true } }
+
+  private static func open(_ place: Place) throws -> PersistentStoreCoordinator {
+    let model = LockstepModel.model
+    switch place {
+    case .elsewhere(let server): return try server.coordinator(.plain, model, classes: [])
+    case .memory:
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+      try coordinator.addPersistentStore(type: .inMemory, at: nil)
+      return coordinator
+    case .file(let url):
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+      try coordinator.addPersistentStore(type: .quire, at: url)
+      return coordinator
+    }
+  }
+
+  /// Closes a store and opens it again; of one in memory, forgets all that was read.
   func reopen() throws {
     (held, created) = ([], [:])
-    guard let url else {
+    if case .memory = place {
       context.reset()
       other.reset()
       return
     }
     try close()
-    let coordinator = try Self.open(url)
+    let coordinator = try Self.open(place)
     context = GotchaHome.context(of: coordinator)
     other = GotchaHome.context(of: coordinator)
     undoManager = UndoManager()
@@ -63,9 +89,13 @@ final class LockstepStack {
       let store = coordinator.persistentStores.first
     else { return }
     try coordinator.remove(store)
-    guard let url else { return }
-    let findings = try StoreInspection(of: url).findings
-    if !findings.isEmpty { throw LockstepMismatch(description: "\(findings)") }
+    let findings =
+      switch place {
+      case .file(let url): try StoreInspection(of: url).findings
+      case .memory: [String]()
+      case .elsewhere(let server): server.now.findings(LockstepModel.model)
+      }
+    if !findings.isEmpty { throw LockstepMismatch(description: "\(name), closed: \(findings)") }
   }
 
   // MARK: Changes
@@ -118,6 +148,7 @@ final class LockstepStack {
   func lines(of context: ManagedObjectContext) throws -> [Int: String] {
     var lines: [Int: String] = [:]
     var all: [ManagedObject] = []
+    var order: [Int] = []
     for entity in LockstepModel.roots {
       for object in try context.fetch(FetchRequest<ManagedObject>(entityName: entity)) {
         let number = try Self.number(object)
@@ -126,10 +157,11 @@ final class LockstepStack {
         }
         lines[number] = try Self.line(object)
         all.append(object)
+        order.append(number)
         if context === self.context { ids[number] = object.objectID }
       }
     }
-    if context === self.context { held = holds ? all : [] }
+    if context === self.context { (held, self.order) = (holds ? all : [], order) }
     return lines
   }
 

@@ -2,7 +2,7 @@ import Quire
 import QuireSimulation
 import Testing
 
-@Suite struct `Two stores and an oracle in lockstep` {
+@Suite struct `Three stores and an oracle in lockstep` {
   private static let seeds = Seeds.upTo(Amount.of(debug: 4, release: 20, exhaustive: 5000))
   private static let operationCount = 60
 
@@ -28,12 +28,28 @@ import Testing
       """
   }
 
-  @Test func `a file, memory and dictionaries agree after each of any operations`() throws {
+  @Test func `a file, memory, another make and dictionaries agree after each operation`() throws {
     for seed in Self.seeds {
       let operations = LockstepOperation.sequence(seed: seed, count: Self.operationCount)
       guard let failure = Self.failure(of: operations) else { continue }
       Issue.record("seed \(seed): \(Self.report(operations, failure))")
       return
+    }
+  }
+
+  /// What many saves leave behind is met by those that come after.
+  @Test(arguments: Seeds.upTo(Amount.of(debug: 1, release: 4, exhaustive: 200)))
+  func `they agree for a long time`(_ seed: UInt64) throws {
+    let count = Amount.of(debug: 220, release: 500, exhaustive: 3000)
+    let operations = LockstepOperation.sequence(seed: seed, count: count)
+    try withTemporaryFolder { folder in
+      let machine = try LockstepMachine(folder)
+      do {
+        try machine.run(operations)
+        #expect(machine.saveCount > 0)
+      } catch {
+        Issue.record("seed \(seed): \(Self.report(operations, "\(error)"))")
+      }
     }
   }
 

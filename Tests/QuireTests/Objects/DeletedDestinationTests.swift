@@ -5,7 +5,7 @@ import Testing
 // A relationship without an inverse is not told when its destination is deleted. One that was never
 // saved stayed in the relationship as an object without a context, and a save wrote its temporary
 // number into the row: a damaged store. A saved one made the save fail with a conflict, as if
-// another context had deleted it, which no refreshing could solve. Found by RandomOperationsTests.
+// another context had deleted it, which no refreshing could solve. Found by a random walk.
 @Suite struct DeletedDestinationTests {
   typealias Artwork = SmallGallery.Artwork
 

@@ -4,7 +4,7 @@ import Testing
 
 // A fetch promises what it would find after a save. A predicate that led from a row to an object
 // with unsaved changes looked at that object's row: whether an artwork was found by its artist's
-// new name depended on whether the artwork had been touched too. Found by RandomOperationsTests.
+// new name depended on whether the artwork had been touched too. Found by a random walk.
 @Suite struct PendingPathTests {
   typealias Artist = SmallGallery.Artist
   typealias Artwork = SmallGallery.Artwork
