@@ -148,3 +148,8 @@ extension StoreIdentity {
 extension ManagedObjectID: PredicateConvertible {
   public var predicateValue: PredicateValue? { .object(OpaqueIdentity(permanent)) }
 }
+
+extension OpaqueIdentity {
+  /// The ID of the object, if it is one of a context.
+  var objectID: ManagedObjectID? { base(as: ManagedObjectID.self) }
+}

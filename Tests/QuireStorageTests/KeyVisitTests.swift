@@ -1,3 +1,4 @@
+import QuireSimulation
 import QuireStorage
 import Testing
 
@@ -148,5 +149,53 @@ struct KeyVisitTests {
     var count = 0
     #expect(try tree.visitTails(ofKeysWith: 7 << 20, byteCount: 16) { _ in count += 1 } == 11)
     #expect(count == 49)
+  }
+}
+
+/// A damaged file, of which a visit must not make up an order.
+struct DamagedKeyVisitTests {
+  /// Under right checksums each leaf in turn has what the one before it has.
+  @Test func `leaves that do not follow each other are damage, wherever they are met`() throws {
+    let disk = SimulatedDisk()
+    var options = PageStoreOptions()
+    (options.pageSize, options.createIfMissing) = (512, true)
+    let store = try PageStore.open("store", options: options, in: disk)
+    try store.write { transaction in
+      let tree = try transaction.createIndexTree("tree")
+      for number in 0..<400 { try tree.put([], for: Array("\(1_000 + number)".utf8)) }
+    }
+    try store.close()
+    let sound = try #require(disk.files["store"])
+    let anatomy = try StoreAnatomy(of: "store", in: disk)
+    let leaves = try (0..<sound.count / 512).filter { page in
+      let summary = try anatomy.summary(of: page)
+      return summary.type == "index leaf" && summary.tree == "tree"
+    }.map { page in (page, first: try anatomy.content(of: page).entries[0].key) }
+      .sorted { "\($0.first)" < "\($1.first)" }.map(\.0)
+    try #require(leaves.count > 4)
+    options.createIfMissing = false
+    for place in leaves.indices.dropFirst() {
+      var file = sound
+      let sealing = try #require(FileSealing(repairing: &file))
+      let (former, page) = (leaves[place - 1], leaves[place])
+      file.replaceSubrange(
+        (page * 512 + 8)..<((page + 1) * 512), with: file[(former * 512 + 8)..<((former + 1) * 512)]
+      )
+      sealing.sealPages(of: &file)
+      let damaged = try PageStore.open(
+        "store", options: options,
+        in: BoundedDisk(["store": file], readLimit: 8 << 20, fileLimit: 8 << 20))
+      let tree = try #require(try damaged.snapshot().indexTree("tree"))
+      let all = UnsafeRawBufferPointer(start: nil, count: 0)
+      var count = 0
+      #expect(throws: StorageError.self) {
+        try tree.visitKeys(from: all) { _ in
+          count += 1
+          return true
+        }
+      }
+      #expect(count < 400)
+      #expect(throws: StorageError.self) { try tree.keyCount(from: all, to: nil) }
+    }
   }
 }

@@ -37,8 +37,10 @@ final class StoreSession {
       if context.stalenessInterval >= 0 { updateViewTime() }
     }
   }
-  /// When the state was last known to be the newest; `nil` while it may be of any age.
-  private var viewTime: ContinuousClock.Instant?
+  /// Whether the state may be too old; see ``ManagedObjectContext/stalenessInterval``.
+  private var viewExpires = false
+  /// When the state was last known to be the newest, where that matters.
+  private var viewTime = ContinuousClock.now
   // Sound: held above. For reads that call nothing which could replace the view.
   @exclusivity(unchecked) private var viewReference: Unmanaged<StoreView>?
   /// The state of the store that a query generation keeps the context at.
@@ -106,7 +108,7 @@ final class StoreSession {
 extension StoreSession {
   /// The state of the store that relationships and faults are read from.
   func currentView() throws -> StoreView {
-    if let view, pinnedView == nil, !view.entities.isRetired, viewTime == nil || !isStale {
+    if let view, pinnedView == nil, !view.entities.isRetired, !isStale {
       return view
     }
     return try newestView()
@@ -114,8 +116,8 @@ extension StoreSession {
 
   /// Called when ``ManagedObjectContext/stalenessInterval`` or the state has changed.
   func updateViewTime() {
-    guard context.stalenessInterval >= 0 else {
-      viewTime = nil
+    viewExpires = context.stalenessInterval >= 0
+    guard viewExpires else {
       viewReference = view.map { .passUnretained($0) }
       return
     }
@@ -127,7 +129,7 @@ extension StoreSession {
   /// Whether the state is older than ``ManagedObjectContext/stalenessInterval``. Not while the
   /// context is busy: writing or processing changes uses one state from beginning to end.
   private var isStale: Bool {
-    guard let viewTime, context.activity == nil else { return false }
+    guard viewExpires, context.activity == nil else { return false }
     // An interval may be too long for a duration.
     let age = (ContinuousClock.now - viewTime).components
     return Double(age.seconds) + Double(age.attoseconds) / 1e18 >= context.stalenessInterval
@@ -167,7 +169,7 @@ extension StoreSession {
     if let view, view.entities === store.entities, view.incremental == nil,
       try storage({ () throws(StorageError) in try store.pages.isNewest(view.snapshot) })
     {
-      if viewTime != nil { viewTime = .now }
+      if viewExpires { viewTime = .now }
       return view
     }
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }

@@ -36,7 +36,7 @@ extension ManagedObject: GroupValue {
   public static func groupValue(
     _ value: PredicateValue?, in context: ManagedObjectContext
   ) throws -> Self {
-    guard case .object(let identity)? = value, let id = identity.base as? ManagedObjectID,
+    guard case .object(let identity)? = value, let id = identity.objectID,
       let object = context.object(with: id)
     else {
       throw PersistenceError(

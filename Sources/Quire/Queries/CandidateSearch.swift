@@ -209,7 +209,7 @@ struct CandidateSearch {
 
   /// - Returns: `nil` for an object of another store, or of none.
   func reference(of identity: OpaqueIdentity) -> Reference? {
-    (identity.base as? ManagedObjectID).flatMap(view.entities.reference)
+    identity.objectID.flatMap(view.entities.reference)
   }
 }
 

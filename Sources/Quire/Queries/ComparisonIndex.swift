@@ -148,10 +148,8 @@ final class ComparisonIndex {
   func count(_ value: PredicateValue) throws -> Int? {
     guard isOfOneEntity, let start = start(ofKeysWith: value) else { return nil }
     guard let keys else { return 0 }
-    let end = IndexKey.successor(of: start)
     return try start.withUnsafeBytes { lower in
-      guard let end else { return try keys.keyCount(from: lower, to: nil) }
-      return try end.withUnsafeBytes { try keys.keyCount(from: lower, to: $0) }
+      try IndexKey.withSuccessor(of: lower) { try keys.keyCount(from: lower, to: $0) }
     }
   }
 
@@ -164,7 +162,7 @@ final class ComparisonIndex {
       else { return nil }
       return bounds.low
     case .object(let identity):
-      guard element.kind == .reference, let id = identity.base as? ManagedObjectID,
+      guard element.kind == .reference, let id = identity.objectID,
         id.store == storage.identity,
         let number = destinations.first(where: { $0.name == id.entity.name })?.number
       else { return nil }

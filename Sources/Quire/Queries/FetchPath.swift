@@ -126,7 +126,7 @@ extension PathSubject {
         "\(binding.entity.name).\(name) has bytes of which its transformer cannot make a value",
         underlying: error)
       (error.entityName, error.key) = (binding.entity.name, name)
-      error.objectID = objectIdentity.base as? ManagedObjectID
+      error.objectID = objectIdentity.objectID
       throw error
     }
   }

@@ -217,7 +217,7 @@ struct RowFilterBuilder {
     case .object(let identity):
       // Objects have no order.
       guard field.kind == .reference, orders == [.same],
-        let id = identity.base as? ManagedObjectID, let reference = entities.reference(of: id)
+        let id = identity.objectID, let reference = entities.reference(of: id)
       else { return false }
       addTest(.integer64, field, isNegated, reference.rawValue, reference.rawValue)
       return true

@@ -33,6 +33,13 @@ public struct OpaqueIdentity: Sendable {
 
   /// The value that the identity was made of.
   public var base: any Hashable & Sendable { box.base }
+
+  /// The same if it is of this very type; cheaper than a cast.
+  package func base<Base: Hashable & Sendable>(as type: Base.Type) -> Base? {
+    guard box.isOf(ObjectIdentifier(type)) else { return nil }
+    // Sound: whatever is of the type is an `IdentityBoxOf`, or a subclass.
+    return unsafeDowncast(box, to: IdentityBoxOf<Base>.self).value
+  }
 }
 
 extension OpaqueIdentity: Hashable {
@@ -56,6 +63,7 @@ package protocol OrderedIdentity: Hashable, Sendable {
 /// Never made itself: only as an ``IdentityBoxOf``, which overrides everything.
 private class IdentityBox: @unchecked Sendable {
   var base: any Hashable & Sendable { 0 }
+  func isOf(_ type: ObjectIdentifier) -> Bool { false }
   func isEqual(to other: IdentityBox) -> Bool { false }
   func hash(into hasher: inout Hasher) {}
   func order(comparedTo other: IdentityBox) -> ValueOrder? { nil }
@@ -67,6 +75,9 @@ private class IdentityBoxOf<Base: Hashable & Sendable>: IdentityBox, @unchecked 
   init(_ value: Base) { self.value = value }
 
   override var base: any Hashable & Sendable { value }
+  final override func isOf(_ type: ObjectIdentifier) -> Bool {
+    type == ObjectIdentifier(Base.self)
+  }
   override func isEqual(to other: IdentityBox) -> Bool {
     (other as? IdentityBoxOf<Base>)?.value == value
   }

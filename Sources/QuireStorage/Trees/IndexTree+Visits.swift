@@ -95,40 +95,49 @@ extension IndexTree {
   /// Calls `body` with leaves, each with the first slot whose key is at or after `lower`, until it
   /// returns `false`.
   ///
-  /// Mostly the first leaf is enough; only if it is not, a cursor is made.
+  /// Mostly the first leaf or the one after it is enough; only if they are not, a cursor is made.
   @inline(__always)
   private func visitLeaves(
     from lower: UnsafeRawBufferPointer, _ body: (Page, Int) throws -> Bool
   ) throws {
-    guard let hasKeys = try visitFirstLeaf(from: lower, body) else { return }
+    guard var visitedCount = try visitFirstLeaves(from: lower, body) else { return }
     var cursor = TreeCursor(tree)
     // Sound: the cursor keeps the leaf that it is in.
     defer { withExtendedLifetime(cursor) {} }
     var isInside = try cursor.seek(to: lower)
-    // In the first leaf again, or in the next one if that has no such key.
-    if hasKeys {
-      cursor.moveWithinLeaf(to: try cursor.entry().leaf.count &- 1)
-      isInside = try cursor.next()
-    }
     while isInside {
       let (leaf, slot, _) = try cursor.entry()
       let count = leaf.count
-      if try !body(leaf, slot) { return }
+      if visitedCount > 0 { visitedCount -= 1 } else if try !body(leaf, slot) { return }
       cursor.moveWithinLeaf(to: count &- 1)
       isInside = try cursor.next()
     }
   }
 
-  /// - Returns: `nil` when there is enough; else whether the leaf has keys at or after `lower`.
+  /// Visits the leaf for `lower` and the one after it.
+  ///
+  /// - Returns: `nil` when that is enough; else how many of the two have keys at or after `lower`.
   @inline(__always)
-  private func visitFirstLeaf(
+  private func visitFirstLeaves(
     from lower: UnsafeRawBufferPointer, _ body: (Page, Int) throws -> Bool
-  ) throws -> Bool? {
+  ) throws -> Int? {
     try tree.state.checkUsable()
     let ticket = try tree.space.enter()
     defer { tree.space.leave(ticket) }
-    let (_, leaf) = try tree.leaf(for: lower)
+    var leaf = try tree.rootNode()
+    /// The lowest node on the way with a child behind it.
+    var fork: (node: Page, slot: Int)?
+    while leaf.level > 0 {
+      let slot = IndexLayout.childSlot(for: lower, in: leaf)
+      if slot &+ 1 < leaf.count { fork = (leaf, slot &+ 1) }
+      leaf = try tree.childNode(at: slot, of: leaf).1
+    }
     let (slot, _) = IndexLayout.find(lower, in: leaf)
-    return try body(leaf, slot) ? slot < leaf.count : nil
+    guard try body(leaf, slot), let fork else { return nil }
+    var (id, next) = try tree.childNode(at: fork.slot, of: fork.node)
+    while next.level > 0 { (id, next) = try tree.childNode(at: 0, of: next) }
+    try tree.checkOrder(of: leaf, next, at: id)
+    guard try body(next, 0) else { return nil }
+    return slot < leaf.count ? 2 : 1
   }
 }

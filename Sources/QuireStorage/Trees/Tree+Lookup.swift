@@ -104,6 +104,26 @@ extension Tree {
     let run = try OverflowRun(overflow, referredToBy: leaf, in: space)
     return try run.assembled(in: space)
   }
+
+  /// Checks that the keys of two leaves that follow each other go on ascending. Each node alone was
+  /// found to be in order; this is about several. Without it a walk would go on for ever in a
+  /// damaged file, in which nodes can have the same children.
+  @inline(never)
+  func checkOrder(of left: Page, _ right: Page, at id: PageID) throws(StorageError) {
+    let roomByteCount = Layout.keyRoomByteCount(pageSize: space.pageSize)
+    let isInOrder = withUnsafeTemporaryAllocation(
+      byteCount: max(16, 2 * roomByteCount), alignment: 8
+    ) { rooms in
+      guard left.count > 0, right.count > 0, let room = rooms.baseAddress else { return false }
+      return Layout.isAscending(
+        Layout.key(at: left.count - 1, in: left, room: room),
+        Layout.key(at: 0, in: right, room: room + roomByteCount))
+    }
+    guard isInOrder else {
+      throw .damaged(
+        page: id, reason: "it is empty, or its keys do not follow those of the leaf beside it")
+    }
+  }
 }
 
 /// A value as it is stored, with the object that keeps its bytes.

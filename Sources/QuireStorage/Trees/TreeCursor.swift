@@ -200,7 +200,7 @@ struct TreeCursor<Layout: NodeLayout> {
       let (left, frame) = (leaf, leafFrame.take())
       defer { withExtendedLifetime(frame) {} }
       try descend(from: id, node, to: .first)
-      try checkOrder(of: left, leaf)
+      if let left, let leaf { try tree.checkOrder(of: left, leaf, at: leafID) }
       return try settleForward()
     }
     position = .afterLast
@@ -232,32 +232,11 @@ struct TreeCursor<Layout: NodeLayout> {
       let (right, frame) = (leaf, leafFrame.take())
       defer { withExtendedLifetime(frame) {} }
       try descend(from: id, node, to: .last)
-      try checkOrder(of: leaf, right)
+      if let leaf, let right { try tree.checkOrder(of: leaf, right, at: leafID) }
       return try settleBackward()
     }
     position = .beforeFirst
     (leaf, leafFrame) = (nil, nil)
     return false
-  }
-
-  /// Whether the keys of two leaves that follow each other go on ascending. Each node alone was
-  /// found to be in order; this is about several. Without it a walk would go on for ever in a
-  /// damaged file, in which nodes can have the same children.
-  @inline(never)
-  private func checkOrder(of left: Page?, _ right: Page?) throws(StorageError) {
-    guard let left, let right else { return }
-    let roomByteCount = Layout.keyRoomByteCount(pageSize: tree.space.pageSize)
-    let isInOrder = withUnsafeTemporaryAllocation(
-      byteCount: max(16, 2 * roomByteCount), alignment: 8
-    ) { rooms in
-      guard left.count > 0, right.count > 0, let room = rooms.baseAddress else { return false }
-      return Layout.isAscending(
-        Layout.key(at: left.count - 1, in: left, room: room),
-        Layout.key(at: 0, in: right, room: room + roomByteCount))
-    }
-    guard isInOrder else {
-      throw .damaged(
-        page: leafID, reason: "it is empty, or its keys do not follow those of the leaf beside it")
-    }
   }
 }

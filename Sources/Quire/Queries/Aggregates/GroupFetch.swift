@@ -23,7 +23,7 @@ extension ManagedObjectContext {
       let order = compareForSorting(left, right)
       if order != 0 { return order < 0 }
       guard case .object(let left)? = left, case .object(let right)? = right,
-        let left = left.base as? ManagedObjectID, let right = right.base as? ManagedObjectID,
+        let left = left.objectID, let right = right.objectID,
         left != right
       else { continue }
       return left.precedes(right)

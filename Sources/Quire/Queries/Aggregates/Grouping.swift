@@ -84,7 +84,7 @@ struct Grouping: MatchVisitor {
   }
 
   private func key(of value: PredicateValue?) -> GroupKey {
-    if case .object(let identity)? = value, let id = identity.base as? ManagedObjectID,
+    if case .object(let identity)? = value, let id = identity.objectID,
       let reference = reference(id, store)
     {
       return .reference(reference, store: store)

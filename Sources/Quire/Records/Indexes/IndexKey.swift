@@ -333,4 +333,16 @@ package enum IndexKey {
     bytes.removeLast(bytes.count - last - 1)
     return bytes
   }
+
+  /// The same without an array.
+  static func withSuccessor<Result>(
+    of prefix: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws -> Result
+  ) throws -> Result {
+    guard let last = prefix.lastIndex(where: { $0 < 255 }) else { return try body(nil) }
+    return try withUnsafeTemporaryAllocation(byteCount: last + 1, alignment: 1) { bytes in
+      bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: prefix[...last]))
+      bytes[last] += 1
+      return try body(UnsafeRawBufferPointer(bytes))
+    }
+  }
 }
