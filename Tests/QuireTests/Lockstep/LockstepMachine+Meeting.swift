@@ -70,10 +70,14 @@ extension LockstepMachine {
     // What was led nowhere when it led to what others have deleted since is still to be written,
     // though that changes nothing that is shown: by which it may be in conflict.
     let isCleared = try stacks[0].changedNumbers.subtracting(oracle.changed)
+    // There are no snapshots elsewhere: what the others have saved meanwhile is taken for the
+    // members that a relationship had before it was changed here.
+    let isRelated =
+      meeting.policy != nil && stacks.contains { !$0.isOfOurMake } ? mine.changedInLinks : []
     var theirs = mine.stored
     let changes = try perform(operations, on: &theirs, in: stacks.map(\.other)) {
       (!isBusy || Self.isFair($0, $1, mine, isRefresh: meeting == .refresh))
-        && (!keepsUndo || isBeside($0)) && !Self.touches($0, $1, isCleared)
+        && (!keepsUndo || isBeside($0)) && !Self.touches($0, $1, isCleared.union(isRelated))
     }
     let complaints = theirs.complaints
     for stack in stacks {
@@ -143,11 +147,7 @@ extension LockstepMachine {
   private func meetBySave(
     _ meeting: LockstepOperation.Meeting, _ theirs: ObjectOracle, _ written: Set<Int>
   ) throws -> Bool {
-    let policies: [LockstepOperation.Meeting: MergePolicy] = [
-      .error: .error, .objectTrump: .mergeByPropertyObjectTrump,
-      .storeTrump: .mergeByPropertyStoreTrump, .overwrite: .overwrite, .rollback: .rollback,
-    ]
-    guard let policy = policies[meeting] else { return false }
+    guard let policy = meeting.policy else { return false }
     let merging = LockstepMerging(oracle.objects, theirs, written, policy.mergeType)
     let isRefused = meeting == .error && !merging.conflicts.isEmpty
     // Whether what leads to nothing is a conflict depends on what a save has to write.
@@ -178,5 +178,26 @@ extension LockstepMachine {
     merged.save()
     replaceObjects { $0.objects = merged }
     return true
+  }
+}
+
+extension LockstepOperation.Meeting {
+  /// The policy of a save that meets the changes.
+  fileprivate var policy: MergePolicy? {
+    switch self {
+    case .automaticMerge, .notice, .refresh: nil
+    case .error: .error
+    case .objectTrump: .mergeByPropertyObjectTrump
+    case .storeTrump: .mergeByPropertyStoreTrump
+    case .overwrite: .overwrite
+    case .rollback: .rollback
+    }
+  }
+}
+
+extension ObjectOracle {
+  /// The saved objects whose relationships differ from what was saved.
+  fileprivate var changedInLinks: Set<Int> {
+    Set(nodes.keys.filter { id in saved[id].map { $0.links != nodes[id]?.links } ?? false })
   }
 }

@@ -7,19 +7,19 @@ import QuireTesting
   import Foundation
 #endif
 
-/// Does the same to a store in a file, to one in memory, to one of another make, and to an oracle,
-/// and compares them.
+/// Does the same to a store in a file, to one in memory, if wanted to one of another make, and to
+/// an oracle, and compares them.
 final class LockstepMachine {
   private(set) var oracle = LockstepOracle()
   let stacks: [LockstepStack]
   private var last = 0
   private(set) var saveCount = 0
 
-  init(_ folder: URL) throws {
-    stacks = [
-      try LockstepStack(.file(folder.appending(path: "store.quire"))), try LockstepStack(.memory),
-      try LockstepStack(.elsewhere(RowServer())),
+  init(_ folder: URL, alsoElsewhere: Bool) throws {
+    let places: [LockstepStack.Place] = [
+      .file(folder.appending(path: "store.quire")), .memory, .elsewhere(RowServer()),
     ]
+    stacks = try places.prefix(alsoElsewhere ? 3 : 2).map { try LockstepStack($0) }
   }
 
   func run(_ operations: [LockstepOperation]) throws {

@@ -6,23 +6,34 @@ import Testing
   private static let seeds = Seeds.upTo(Amount.of(debug: 4, release: 20, exhaustive: 5000))
   private static let operationCount = 60
 
+  /// Every second time: a store of another make allows less to others.
+  private static func isAlsoElsewhere(_ seed: UInt64) -> Bool { seed % 2 == 0 }
+
   /// What goes wrong when operations are done one after the other; `nil` when nothing does.
-  private static func failure(of operations: [LockstepOperation]) -> String? {
+  private static func failure(
+    of operations: [LockstepOperation], alsoElsewhere: Bool
+  ) -> String? {
     do {
-      try withTemporaryFolder { try LockstepMachine($0).run(operations) }
+      try withTemporaryFolder {
+        try LockstepMachine($0, alsoElsewhere: alsoElsewhere).run(operations)
+      }
       return nil
     } catch {
       return "\(error)"
     }
   }
 
-  private static func report(_ operations: [LockstepOperation], _ failure: String) -> String {
-    var shrinker = OperationShrinker(operations) { Self.failure(of: $0) != nil }
+  private static func report(
+    _ operations: [LockstepOperation], alsoElsewhere: Bool, _ failure: String
+  ) -> String {
+    var shrinker = OperationShrinker(operations) {
+      Self.failure(of: $0, alsoElsewhere: alsoElsewhere) != nil
+    }
     shrinker.shrink()
     return """
       \(failure)
       \(shrinker.operations.count) operations are left, which fail with:
-      \(Self.failure(of: shrinker.operations) ?? "nothing, now")
+      \(Self.failure(of: shrinker.operations, alsoElsewhere: alsoElsewhere) ?? "nothing, now")
         [
       \(shrinker.operations.map { "    \($0),\n" }.joined())  ]
       """
@@ -31,8 +42,12 @@ import Testing
   @Test func `a file, memory, another make and dictionaries agree after each operation`() throws {
     for seed in Self.seeds {
       let operations = LockstepOperation.sequence(seed: seed, count: Self.operationCount)
-      guard let failure = Self.failure(of: operations) else { continue }
-      Issue.record("seed \(seed): \(Self.report(operations, failure))")
+      let alsoElsewhere = Self.isAlsoElsewhere(seed)
+      guard let failure = Self.failure(of: operations, alsoElsewhere: alsoElsewhere) else {
+        continue
+      }
+      let report = Self.report(operations, alsoElsewhere: alsoElsewhere, failure)
+      Issue.record("seed \(seed): \(report)")
       return
     }
   }
@@ -43,12 +58,14 @@ import Testing
     let count = Amount.of(debug: 220, release: 500, exhaustive: 3000)
     let operations = LockstepOperation.sequence(seed: seed, count: count)
     try withTemporaryFolder { folder in
-      let machine = try LockstepMachine(folder)
+      let alsoElsewhere = Self.isAlsoElsewhere(seed)
+      let machine = try LockstepMachine(folder, alsoElsewhere: alsoElsewhere)
       do {
         try machine.run(operations)
         #expect(machine.saveCount > 0)
       } catch {
-        Issue.record("seed \(seed): \(Self.report(operations, "\(error)"))")
+        let report = Self.report(operations, alsoElsewhere: alsoElsewhere, "\(error)")
+        Issue.record("seed \(seed): \(report)")
       }
     }
   }
