@@ -101,6 +101,17 @@ final class Seen: @unchecked Sendable {
     }
   }
 
+  // `await context.perform { … }` did not compile without `try`, whatever the block was.
+  @Test func `what is performed throws what its block throws, and nothing else`() async {
+    let context = container.newBackgroundContext()
+    #expect(await context.perform { context.hasChanges } == false)
+    #expect(await container.performBackgroundTask { $0.hasChanges } == false)
+    #expect(await container.persistentStoreCoordinator.perform { 7 } == 7)
+    let own = NSError(domain: "Own", code: 7)
+    await #expect(throws: own) { try await context.perform { throw own } }
+    await #expect(throws: own) { try await container.performBackgroundTask { _ in throw own } }
+  }
+
   @Test func `parent and child share a queue, and a child's save goes to its parent`() async throws
   {
     let parent = container.newBackgroundContext()
@@ -135,14 +146,14 @@ final class Seen: @unchecked Sendable {
     let container = container
     let viewContext = container.viewContext
     #expect(viewContext === container.viewContext)
-    try await viewContext.perform { viewContext.automaticallyMergesChangesFromParent = true }
+    await viewContext.perform { viewContext.automaticallyMergesChangesFromParent = true }
     let id = try await container.performBackgroundTask { context in
       let book = Library.book("Emma", pages: 1, in: context)
       try context.save()
       return book.objectID
     }
-    let pages = { try await viewContext.perform { (viewContext.object(with: id) as? Book)?.pages } }
-    #expect(try await pages() == 1)
+    let pages = { await viewContext.perform { (viewContext.object(with: id) as? Book)?.pages } }
+    #expect(await pages() == 1)
     await withCheckedContinuation { continuation in
       container.performBackgroundTask { context in
         (context.object(with: id) as? Book)?.pages = 2
@@ -150,8 +161,8 @@ final class Seen: @unchecked Sendable {
         continuation.resume()
       }
     }
-    for _ in 0..<100 where try await pages() != 2 { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(try await pages() == 2)
+    for _ in 0..<100 where await pages() != 2 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(await pages() == 2)
   }
 
   @Test func `a merge policy resolves the conflict of two saves`() throws {

@@ -204,13 +204,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     queue.async { [self] in quireContext.performAndWait(block) }
   }
 
-  /// Runs a block on the context's queue, and returns its result.
-  open func perform<Result>(
-    schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> Result
-  ) async throws -> Result {
-    let box: Box<Swift.Result<Result, any Error>> = await withCheckedContinuation { continuation in
+  /// Runs a block on the context's queue, and returns its result, or throws what it throws.
+  open func perform<Result, Failure>(
+    schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let box: Box<Swift.Result<Result, Failure>> = await withCheckedContinuation { continuation in
       queue.async { [self] in
-        let result = Swift.Result { try quireContext.performAndWait(block) }
+        let result = quireContext.performAndWait {
+          Swift.Result { () throws(Failure) in try block() }
+        }
         continuation.resume(returning: Box(content: result))
       }
     }

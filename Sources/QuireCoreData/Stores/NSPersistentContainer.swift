@@ -166,11 +166,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     context.perform { block(context) }
   }
 
-  /// Runs a block on a queue with a context of its own, and returns its result.
-  open func performBackgroundTask<Result>(
-    _ block: @escaping (NSManagedObjectContext) throws -> Result
-  ) async throws -> Result {
+  /// Runs a block on a queue with a context of its own, and returns its result, or throws what it
+  /// throws.
+  open func performBackgroundTask<Result, Failure>(
+    _ block: @escaping (NSManagedObjectContext) throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
     let context = newBackgroundContext()
-    return try await context.perform { try block(context) }
+    return try await context.perform { () throws(Failure) in try block(context) }
   }
 }

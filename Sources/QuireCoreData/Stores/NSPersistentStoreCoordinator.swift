@@ -309,4 +309,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Runs a block in place, as a coordinator needs no queue.
   open func perform(_ block: @escaping () -> Void) { block() }
+
+  /// Runs a block in place, and returns its result, or throws what it throws.
+  open func perform<Result, Failure>(
+    _ block: @escaping () throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    try block()
+  }
 }
