@@ -41,12 +41,8 @@ public typealias NSFetchedResultsChangeType = FetchedResultsChangeType
   public typealias UndoManager = Quire.UndoManager
 #endif
 
-// MARK: - Transactions
+// MARK: - History
 
-/// One save of a store, as its history keeps it.
-public typealias NSPersistentHistoryTransaction = PersistentHistoryTransaction
-/// One change of an object in a transaction.
-public typealias NSPersistentHistoryChange = PersistentHistoryChange
 /// Whether a change is an insertion, an update or a deletion.
 public typealias NSPersistentHistoryChangeType = PersistentHistoryChangeType
 /// A place in the histories of stores. It is `Codable`, where Core Data's is archived.

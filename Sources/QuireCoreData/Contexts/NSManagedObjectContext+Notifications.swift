@@ -79,6 +79,13 @@ extension NSManagedObjectContext {
       name: Notification.Name(notice.kind.rawValue), object: self, userInfo: userInfo)
   }
 
+  /// A notice of Quire's that has IDs alone, as a notification that contexts can merge.
+  static func notification(of notice: ObjectIDNotice) -> Notification {
+    var userInfo: [AnyHashable: Any] = [noticeKey: notice]
+    for (key, value) in notice.userInfo { userInfo[key.rawValue] = value }
+    return Notification(name: Notification.Name(notice.kind.rawValue), userInfo: userInfo)
+  }
+
   /// Merges what another context has saved, from the notification of that save.
   public func mergeChanges(fromContextDidSave notification: Notification) {
     if let notice = notification.userInfo?[Self.noticeKey] as? ObjectIDNotice {

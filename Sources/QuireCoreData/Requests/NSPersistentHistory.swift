@@ -24,15 +24,17 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   open class func fetchHistory(
     after transaction: NSPersistentHistoryTransaction?
   ) -> NSPersistentHistoryChangeRequest {
-    NSPersistentHistoryChangeRequest(.fetchHistory(after: transaction))
+    NSPersistentHistoryChangeRequest(.fetchHistory(after: transaction?.quireTransaction))
   }
 
-  /// The history that a condition chooses:
-  /// `NSPersistentHistoryTransaction.fetchRequest` with a predicate of Quire's.
+  /// The history that a condition chooses: `NSPersistentHistoryTransaction.fetchRequest` or
+  /// `NSPersistentHistoryChange.fetchRequest`, with a predicate.
   open class func fetchHistory(
-    withFetch fetchRequest: PersistentHistoryFetchRequest
+    withFetch fetchRequest: NSFetchRequest<NSFetchRequestResult>
   ) -> NSPersistentHistoryChangeRequest {
-    NSPersistentHistoryChangeRequest(.fetchHistory(withFetch: fetchRequest))
+    let request = fetchHistory(after: nil as NSPersistentHistoryToken?)
+    request.fetchRequest = fetchRequest
+    return request
   }
 
   /// The deletion of the history before a date.
@@ -64,15 +66,14 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   /// The place after which the history is asked for.
   open var token: NSPersistentHistoryToken? { request.token }
 
-  /// A condition on transactions or changes, in Quire's form.
-  open var fetchRequest: PersistentHistoryFetchRequest? {
-    get { request.fetchRequest }
-    set { request.fetchRequest = newValue }
-  }
+  /// A condition on transactions or changes: `NSPersistentHistoryTransaction.fetchRequest` or
+  /// `NSPersistentHistoryChange.fetchRequest`, with a predicate.
+  open var fetchRequest: NSFetchRequest<NSFetchRequestResult>?
 
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     var request = request
     request.affectedStores = stores
+    request.fetchRequest = try fetchRequest.map(PersistentHistoryFetchRequest.init)
     return NSPersistentHistoryResult(try context.quireContext.execute(request))
   }
 }
@@ -86,7 +87,13 @@ open class NSPersistentHistoryResult: NSPersistentStoreResult {
   public let resultType: NSPersistentHistoryResultType
 
   init(_ result: PersistentHistoryResult) {
-    self.result = result.result
+    switch result.result {
+    case let transactions as [PersistentHistoryTransaction]:
+      self.result = transactions.map(NSPersistentHistoryTransaction.init)
+    case let changes as [PersistentHistoryChange]:
+      self.result = changes.map(NSPersistentHistoryChange.init)
+    default: self.result = result.result
+    }
     resultType = result.resultType
   }
 }
