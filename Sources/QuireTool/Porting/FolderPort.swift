@@ -68,6 +68,7 @@ package struct FolderPort {
       self.files[index].portProperties(classes)
       self.files[index].portAccessors(relationships)
       self.files[index].portExpressions(classes)
+      self.files[index].portValidation(classes)
       self.files[index].listAbsences(classes)
       if models.isEmpty { self.files[index].listModels() }
     }

@@ -4,12 +4,14 @@ extension PortedFile {
     let cloud = "there is no CloudKit: use NSPersistentContainer"
     let spotlight = "there is no Spotlight: remove it, or index in an observer of saves"
     let binding = "there are no bindings: follow NSFetchedResultsController or notifications"
+    let archive = "if it is for a history token: that is Codable, use JSONEncoder and JSONDecoder"
     let document = "there are no documents: open a NSPersistentContainer in the document"
     return [
       "NSPersistentCloudKitContainer": cloud, "NSPersistentCloudKitContainerOptions": cloud,
       "NSPersistentCloudKitContainerEvent": cloud, "NSCoreDataCoreSpotlightDelegate": spotlight,
       "NSArrayController": binding, "NSObjectController": binding, "NSTreeController": binding,
       "NSPersistentDocument": document, "UIManagedDocument": document,
+      "NSKeyedArchiver": archive, "NSKeyedUnarchiver": archive,
       "NSDiffableDataSourceSnapshotReference":
         "write the delegate's other methods, or make the snapshot of the controller's sections",
       "NSSecureUnarchiveFromDataTransformer":

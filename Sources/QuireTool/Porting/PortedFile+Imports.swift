@@ -1,7 +1,9 @@
 extension PortedFile {
   /// Modules of Apple's platforms that stay as they are.
   private static let otherModules: Set<String> = [
-    "AppKit", "CloudKit", "Combine", "CoreSpotlight", "SwiftUI", "UIKit", "WidgetKit",
+    "AppKit", "CloudKit", "Cocoa", "Combine", "Contacts", "CoreGraphics", "CoreLocation",
+    "CoreSpotlight", "EventKit", "MapKit", "OSLog", "PhotosUI", "StoreKit", "SwiftUI", "UIKit",
+    "UserNotifications", "WatchConnectivity", "WatchKit", "WidgetKit", "os",
   ]
 
   /// Imports `QuireCoreData` in the place of `CoreData`, and Foundation, which `CoreData` exports.
@@ -34,6 +36,18 @@ extension PortedFile {
         "import Foundation" + source.newline + source.indentation(ofLine: line),
         at: source.tokens[declaration.tokens.lowerBound].range.lowerBound)
     }
+    importForTransformers(behind: imports)
+  }
+
+  /// Imports `QuireCoreData` in a file of transformers that does not import Core Data.
+  private mutating func importForTransformers(behind imports: [SwiftDeclaration]) {
+    guard usesCoreData, !importsCoreData,
+      let last = imports.last(where: { $0.conditions.isEmpty })
+    else { return }
+    let line = source.line(ofToken: last.tokens.lowerBound)
+    edits.insert(
+      source.newline + source.indentation(ofLine: line) + "import QuireCoreData",
+      at: source.tokens[last.tokens.upperBound - 1].range.upperBound)
   }
 
   private func isAloneOnItsLine(_ declaration: SwiftDeclaration) -> Bool {

@@ -6,15 +6,29 @@ struct PortedFile {
   let declarations: [SwiftDeclaration]
   var edits = SourceEdits()
   var findings: [PortFinding] = []
+  /// Whether the file has transformers of values. Those that Core Data uses are often in files that
+  /// import Foundation alone, which has them on Apple's platforms only.
+  private let usesTransformers: Bool
+
+  private static let transformerNames: Set<String> = [
+    "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "ValueTransformer",
+  ]
 
   init(path: String, bytes: [UInt8]) throws(SourceFailure) {
     self.path = path
     source = try SwiftSource(bytes)
     declarations = DeclarationParser.declarations(of: source)
+    usesTransformers = source.tokens.indices.contains { [source] index in
+      source.tokens[index].kind == .identifier
+        && Self.transformerNames.contains(source.text(index))
+    }
   }
 
   /// Whether the file was written for Core Data, or was ported before.
-  var usesCoreData: Bool {
+  var usesCoreData: Bool { importsCoreData || usesTransformers }
+
+  /// Whether the file imports Core Data, or what takes its place.
+  var importsCoreData: Bool {
     declarations.contains {
       $0.kind == .import
         && ["CoreData", "QuireCoreData"].contains(String($0.name.prefix { $0 != "." }))
