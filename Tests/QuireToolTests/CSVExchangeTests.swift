@@ -207,6 +207,7 @@ import Testing
       ("title\n\"x\"y\n", "line 2: behind the quote that ends a value there is no comma"),
       ("id,year\na,1\nb,99999\n", "line 3: "),
       ("id,price\na,1\nb,cheap\n", "line 3: the exported b.price is \"cheap\", and no value of"),
+      ("id,price\na,cheap\n", "no value of double: write a number, as 19.99"),
       ("id,artist\na,nobody\n", "leads to nobody, which is not among the objects"),
     ] {
       let run = load(text, shop.folder)

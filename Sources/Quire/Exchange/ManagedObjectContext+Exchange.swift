@@ -132,7 +132,10 @@ private struct ExportedInsertion {
           message: "has no property \(name), which the exported \(exported.id) has")
       }
       guard let value = value.value(for: attribute) else {
-        throw failure(exported, name, "is \(value.described), and no value of \(attribute.type)")
+        throw failure(
+          exported, name,
+          "is \(value.described), and no value of \(attribute.type): write "
+            + attribute.type.exportedForm)
       }
       try object.setValue(value, forKey: name)
     }
@@ -202,6 +205,24 @@ extension ExportedValue {
     case .text(let text): "\"\(text.prefix(40))\""
     case .list: "a list"
     case .composite: "a composite value"
+    }
+  }
+}
+
+extension AttributeType {
+  /// The form of exported values, for messages.
+  fileprivate var exportedForm: String {
+    switch self {
+    case .integer16, .integer32, .integer64: "a whole number, as 12"
+    case .decimal, .double, .float: "a number, as 19.99"
+    case .boolean: "true or false"
+    case .string: "a text"
+    case .date: "a moment, as 2024-01-31T12:00:00Z, or a day, as 2024-01-31"
+    case .binaryData, .transformable: "bytes in base64"
+    case .uuid: "a UUID, as 39EC9538-CC19-4BF1-A7E9-FB730ADDD046"
+    case .uri, .objectID: "a URL, as https://example.org"
+    case .composite: "an object with the values of its elements"
+    case .undefined: "nothing, as it has no values"
     }
   }
 }

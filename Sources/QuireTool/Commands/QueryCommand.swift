@@ -70,7 +70,7 @@ struct QueryCommand: Command {
     return try Tool.readingPastDamage(query.store, console) { context, model in
       if let grouping {
         let rows = try grouping.rows(
-          of: query, in: context, model, isForReading: format == .table)
+          of: query, in: context, model, isForReading: format != .json)
         var writer = ResultWriter(grouping.columns(of: rows), as: format, to: console.output)
         for row in rows where writer.isOpen { writer.write(row) }
         writer.finish()
@@ -94,7 +94,7 @@ struct QueryCommand: Command {
     let objects = try context.fetchBatched(request)
     var writer = ResultWriter(columns.columns, as: format, to: output)
     for object in objects {
-      writer.write(try columns.cells(of: object, isForReading: format == .table))
+      writer.write(try columns.cells(of: object, isForReading: format != .json))
       // An object that cannot be read looks like one without values.
       try context.throwKeptErrors()
       guard writer.isOpen else { break }
