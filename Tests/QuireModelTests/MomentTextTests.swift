@@ -23,9 +23,19 @@ import Testing
     #expect(MomentText.text(of: Date(timeIntervalSinceReferenceDate: 0)) == "2001-01-01T00:00:00Z")
     #expect(
       MomentText.text(of: Date(timeIntervalSinceReferenceDate: -0.75)) == "2000-12-31T23:59:59.25Z")
-    #expect(MomentText.text(of: Date(timeIntervalSinceReferenceDate: 7e10)) == nil)
+    #expect(MomentText.text(of: Date(timeIntervalSinceReferenceDate: 2.6e11)) == nil)
     #expect(MomentText.text(of: Date(timeIntervalSinceReferenceDate: .infinity)) == nil)
     #expect(MomentText.text(of: Date(timeIntervalSinceReferenceDate: .nan)) == nil)
+  }
+
+  // Years before 100 and after 3900 were numbers of seconds in tables and exports, as 9999-12-31 is
+  // in many lists.
+  @Test(arguments: [
+    "0001-01-01T00:00:00Z", "0099-12-31T23:59:59Z", "1582-10-15T00:00:00Z",
+    "4000-06-01T00:00:00.5Z", "9999-12-31T23:59:59.999Z",
+  ])
+  func `all years with four digits have texts`(_ text: String) {
+    #expect(MomentText.date(of: text).flatMap { MomentText.text(of: $0) } == text)
   }
 
   @Test(arguments: [

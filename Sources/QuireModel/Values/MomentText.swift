@@ -8,12 +8,15 @@
 /// seconds.
 package enum MomentText {
   private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: false)
+  /// The years 1 to 9999 in seconds since 2001, with Foundation's calendar, which is the Julian one
+  /// before 1582.
+  private static let years = -63_114_076_800.0..<252_423_993_600
 
   /// The shortest text that names a moment exactly, in UTC; `nil` if its year has not four digits,
   /// or if there is no such text.
   package static func text(of date: Date) -> String? {
     let seconds = date.timeIntervalSinceReferenceDate
-    guard abs(seconds) < 6e10 else { return nil }
+    guard years.contains(seconds) else { return nil }
     let whole = seconds.rounded(.down)
     let text = Date(timeIntervalSinceReferenceDate: whole).formatted(format)
     if seconds == whole { return seconds == 0 && seconds.sign == .minus ? nil : text }
