@@ -103,7 +103,8 @@ struct StoreOpening {
       try? pages.close()
       if let error = error as? StorageError {
         throw PersistenceError(
-          .persistentStoreOpen, "the store cannot be opened", underlying: error)
+          .persistentStoreOpen,
+          "the store\(pages.path.map { " at \($0)" } ?? "") cannot be opened", underlying: error)
       }
       throw error
     }
