@@ -54,8 +54,8 @@
     /// The context of the objects.
     public let context: ManagedObjectContext
 
-    /// What is asked; it has an order. Setting another request, for example one with the text of a
-    /// search field, is a change of ``objects``.
+    /// What is asked; without an order, objects come by their IDs. Setting another request, for
+    /// example one with the text of a search field, is a change of ``objects``.
     public var request: FetchRequest<Result> {
       didSet { fetchAgain() }
     }
@@ -70,7 +70,7 @@
     /// A query without sections.
     ///
     /// - Parameters:
-    ///   - request: one with an order.
+    ///   - request: what is asked; without an order, objects come by their IDs.
     ///   - context: of the objects.
     public init(_ request: FetchRequest<Result>, in context: ManagedObjectContext) {
       self.request = request
@@ -130,7 +130,8 @@
 
     private func fetch() -> LiveResult<Result> {
       let controller = FetchedResultsController(
-        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sectionKeyPath)
+        fetchRequest: request.ordered(inSectionsBy: sectionKeyPath), managedObjectContext: context,
+        sectionNameKeyPath: sectionKeyPath)
       let follower = ResultFollower(controller) { [unowned self] in takeNews() }
       self.follower = follower
       let fetched: LiveResult<Result>

@@ -19,7 +19,7 @@ extension ManagedObjectContext {
   /// It runs in the isolation of the context, as the objects belong there. What a change costs is
   /// said of ``FetchedResultsController``, which does the work.
   ///
-  /// - Parameter request: one with an order.
+  /// - Parameter request: what is asked; without an order, objects come by their IDs.
   /// - Throws: in the loop, what ``FetchedResultsController/performFetch()`` throws.
   public final func results<Result>(of request: FetchRequest<Result>) -> LiveResults<Result> {
     LiveResults(context: self, request: request, sectionKeyPath: nil)
@@ -54,7 +54,8 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
   /// Each loop follows the request by itself.
   public func makeAsyncIterator() -> AsyncIterator {
     let controller = FetchedResultsController(
-      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sectionKeyPath)
+      fetchRequest: request.ordered(inSectionsBy: sectionKeyPath), managedObjectContext: context,
+      sectionNameKeyPath: sectionKeyPath)
     let signal = Signal()
     return AsyncIterator(
       follower: ResultFollower(controller) { signal.send() }, signal: signal)

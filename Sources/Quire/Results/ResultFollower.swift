@@ -76,3 +76,16 @@ final class ResultFollower<Result: ManagedObject>: FetchedResultsControllerDeleg
     resultDidChange()
   }
 }
+
+extension FetchRequest {
+  /// The request with an order: where it has none, objects come by the names of their sections, and
+  /// by their IDs.
+  func ordered(inSectionsBy sectionKeyPath: String?) -> FetchRequest {
+    guard sortDescriptors.isEmpty else { return self }
+    var request = self
+    request.sortDescriptors =
+      (sectionKeyPath.map { [FetchSortDescriptor(key: $0)] } ?? [])
+      + [FetchSortDescriptor(key: FetchExpression.objectIDName)]
+    return request
+  }
+}

@@ -369,11 +369,12 @@ extension Label: Identifiable {}
   }
 
   @Test func `a query that cannot be fetched has no objects, and says why`() throws {
-    let query = LiveQuery(FetchRequest<Record>(), in: context)
+    var request = Record.fetchRequest()
+    request.predicate = try FetchPredicate(format: "titel == 'Blue'")
+    let query = LiveQuery(request, in: context)
     let watch = Watch { _ = query.error }
     // Also where nothing has asked for the objects yet.
-    #expect(
-      (query.error as? PersistenceError)?.code == .persistentStoreUnsupportedRequestType)
+    #expect((query.error as? PersistenceError)?.code == .undefinedKey)
     #expect(query.objects.isEmpty)
     let blue = try record("Blue")
     query.request = Record.sorted(by: \.title)
