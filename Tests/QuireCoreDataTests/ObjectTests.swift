@@ -16,6 +16,18 @@ import Testing
     #expect((shelf.value(forKey: "books") as? NSSet)?.contains(book) == true)
     #expect(shelf.value(forKey: "books") as? Set<Book> == [book])
     #expect(shelf.value(forKeyPath: "books.@sum.pages") as? Int == 635)
+    // Ordered relationships lead to ordered sets, as in Core Data; results of operators are arrays.
+    shelf.readers = ["Ann", "Bob", "Ann"].map { name in
+      let reader = Reader(context: context)
+      reader.name = name
+      return reader
+    }
+    let names = try #require(shelf.value(forKeyPath: "readers.name") as? NSOrderedSet)
+    #expect(names.array as? [String] == ["Ann", "Bob"])
+    #expect(
+      book.value(forKeyPath: "shelf.readers") as? NSOrderedSet == NSOrderedSet(array: shelf.readers)
+    )
+    #expect((shelf.value(forKeyPath: "readers.@unionOfObjects.name") as? [String])?.count == 3)
     #expect(book.value(forKeyPath: "shelf.name") as? String == "Top")
     shelf.setValue(NSSet(), forKey: "books")
     #expect(book.shelf == nil)

@@ -54,6 +54,36 @@ import Testing
     #expect(result?.finalResult?.count == 2)
   }
 
+  // Core Data wants a computed value named by a variable in such a condition, and every recipe for
+  // finding duplicates has it: the result was empty.
+  @Test func `a condition on groups names computed values by variables`() throws {
+    try fill()
+    Library.book("Moby-Dick", pages: 200, in: context)
+    let count = NSExpressionDescription()
+    count.name = "count"
+    count.expression = NSExpression(
+      forFunction: "count:", arguments: [NSExpression(forKeyPath: "title")])
+    count.expressionResultType = .integer64AttributeType
+    let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+    request.resultType = .dictionaryResultType
+    request.propertiesToGroupBy = ["pages"]
+    request.propertiesToFetch = ["pages", count]
+    request.havingPredicate = NSPredicate(format: "%@ > 1", NSExpression(forVariable: "count"))
+    #expect(try context.fetch(request).map { $0["pages"] as? Int } == [200])
+    let limit = NSExpression(format: "%@ + 0", NSExpression(forKeyPath: "pages"))
+    #expect(
+      NSPredicate(format: "%K == %@ OR SELF IN %@", "a", limit, [1]).predicateFormat
+        == NSPredicate(format: "a == pages + 0 OR SELF IN {1}").predicateFormat)
+    request.havingPredicate = NSPredicate(format: "$count == 1 AND pages > 250")
+    #expect(try context.fetch(request).map { $0["pages"] as? Int } == [300])
+    request.havingPredicate = NSPredicate(format: "$number > 1")
+    #expect {
+      try context.fetch(request)
+    } throws: {
+      ($0 as NSError).localizedDescription.contains("$number, a variable of havingPredicate")
+    }
+  }
+
   @Test func `computed values have the type that is asked for`() throws {
     try fill()
     func value(_ function: String, _ type: NSAttributeType) throws -> NSNumber? {

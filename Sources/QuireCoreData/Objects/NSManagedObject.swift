@@ -97,7 +97,13 @@ extension NSManagedObject {
   /// The value at the end of a path of names, with collection operators.
   public func value(forKeyPath path: String) -> Any? {
     if !path.contains(where: { $0 == "." || $0 == "@" }) { return value(forKey: path) }
-    return raising { cocoaValue(try (self as ManagedObject).value(forKeyPath: path), nil) }
+    let value = raising { cocoaValue(try (self as ManagedObject).value(forKeyPath: path), nil) }
+    // What an ordered relationship leads to has an order, and each value once; results of
+    // operators, such as @unionOfObjects, are arrays.
+    guard let values = value as? [Any], !path.contains("@") else { return value }
+    let set = NSMutableOrderedSet()
+    for value in values { set.add(value) }
+    return set
   }
 
   /// Sets the property at the end of a path of names.

@@ -71,7 +71,9 @@ open class NSExpression: NSObject {
   public convenience init(format: String, argumentArray arguments: [Any?]) {
     self.init(
       raising {
-        try FetchExpression(format: format, argumentArray: try arguments.map(predicateArgument))
+        let arguments = try FormatArguments(arguments)
+        return try FetchExpression(format: format, argumentArray: arguments.values)
+          .replacingLeaves { leaf, _ in arguments.expression(for: leaf) }
       })
   }
 

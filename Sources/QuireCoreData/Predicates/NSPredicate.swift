@@ -33,8 +33,9 @@ open class NSPredicate: NSObject {
   public convenience init(format: String, argumentArray arguments: [Any?]?) {
     self.init(
       raising {
-        try FetchPredicate(
-          format: format, argumentArray: try (arguments ?? []).map(predicateArgument))
+        let arguments = try FormatArguments(arguments ?? [])
+        return try FetchPredicate(format: format, argumentArray: arguments.values)
+          .replacingLeaves { leaf, _ in arguments.expression(for: leaf) }
       })
   }
 

@@ -61,6 +61,17 @@ struct GroupTable {
     }
   }
 
+  /// Names of columns in the place of variables: in Core Data a condition on groups has to name
+  /// computed columns by these, as in `$count > 1`.
+  func namingColumns(_ predicate: FetchPredicate) throws -> FetchPredicate {
+    try predicate.substituting { name, path in
+      guard path.isEmpty, columns.contains(where: { $0.name == name }) else {
+        throw unknown("$\(name)", "a variable of havingPredicate")
+      }
+      return .keyPath([name])
+    }
+  }
+
   private mutating func having(_ predicates: [FetchPredicate]) throws -> [FetchPredicate] {
     var result: [FetchPredicate] = []
     for predicate in predicates { result.append(try having(predicate)) }

@@ -58,7 +58,7 @@ extension ManagedObjectContext {
     _ columns: [ExpressionDescription], _ request: FetchRequest<Object>
   ) throws -> [[PredicateValue?]] {
     var table = GroupTable(columns: columns, groups: request.propertiesToGroupBy)
-    let having = try request.havingPredicate.map { try table.having($0) }
+    let having = try request.havingPredicate.map { try table.having(table.namingColumns($0)) }
     try table.takeColumns()
     var search = request
     search.sortDescriptors = []
