@@ -16,6 +16,8 @@ extension PortedFile {
         case "#selector" where usesCoreData: portSelector(index)
         default: break
         }
+      case .identifier where source.isWord(index, "withExtension") && usesCoreData:
+        portModelExtension(index)
       case .identifier where source.isPunctuation(index + 1, "(") && usesCoreData:
         if ["NSExpression", "NSPredicate"].contains(source.text(index)) { portArguments(index) }
       case .identifier where source.isWord(index, "CoreData"):
@@ -84,6 +86,17 @@ extension PortedFile {
     record(
       source.compactText(index..<close + 1), atToken: index,
       "left as it is; it compiles on Apple's platforms alone, so write the path as text for others")
+  }
+
+  // MARK: Models
+
+  /// Asks a bundle for the model as Xcode keeps it: nothing compiles it here.
+  private mutating func portModelExtension(_ index: Int) {
+    guard let colon = source.significant(from: index + 1), source.isPunctuation(colon, ":"),
+      let text = source.significant(from: colon + 1),
+      let name = ["\"momd\"": "\"xcdatamodeld\"", "\"mom\"": "\"xcdatamodel\""][source.text(text)]
+    else { return }
+    edits.replace(source.tokens[text].range, with: name)
   }
 
   // MARK: Arguments of formats
