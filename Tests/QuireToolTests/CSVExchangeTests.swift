@@ -194,13 +194,14 @@ import Testing
   @Test func `mistakes are told with file, line and column, and nothing is loaded`() throws {
     let shop = try Shop(in: TemporaryFolder(), count: 0)
     for (text, message) in [
-      ("titel\nx\n", "line 1: Work has no property titel; did you mean title?"),
+      ("titel\nx\n", "line 1: Work has no property “titel”; did you mean title?"),
+      ("title;year\nx;1\n", "no property “title;year”; commas stand between the values"),
       ("title,title\n", "line 1: there are two columns title"),
       ("title,year\nx,1\ny\n", "line 3: it has 1 field, and the first line 2"),
       ("title,year\n\"x\n\n\",1\ny,z\n", "line 5: year is a whole number, not “z”"),
       ("title,year\r\n\"x\r\n\r\n\",1\r\ny,z\r\n", "line 5: year is a whole number, not “z”"),
       ("title,year\n\n\ny,z\n", "line 4: year is a whole number, not “z”"),
-      ("\n\ntitel\nx\n", "line 3: Work has no property titel"),
+      ("\n\ntitel\nx\n", "line 3: Work has no property “titel”"),
       ("\n\nid,price\n\na,cheap\n", "line 5: the exported a.price is \"cheap\""),
       ("title\n\"x\ny", "line 2: a value begins with a quote, and no quote ends it"),
       ("title\nx\"y\n", "line 2: a quote stands inside of a value"),
@@ -208,7 +209,8 @@ import Testing
       ("id,year\na,1\nb,99999\n", "line 3: "),
       ("id,price\na,1\nb,cheap\n", "line 3: the exported b.price is \"cheap\", and no value of"),
       ("id,price\na,cheap\n", "no value of double: write a number, as 19.99"),
-      ("id,artist\na,nobody\n", "leads to nobody, which is not among the objects"),
+      ("id,artist\na,nobody\n", "Work.csv, line 2: artist leads to “nobody”, which is not an id"),
+      ("title,price\nx,cheap\n", "line 2: price is \"cheap\", and no value of double"),
     ] {
       let run = load(text, shop.folder)
       #expect(run.code == .bad && run.errors.contains(message), "\(text): \(run.errors)")
@@ -223,6 +225,84 @@ import Testing
     let json = ToolRun("load", shop.folder.path("in.jsonl"), "--to", shop.path)
     #expect(
       json.errors.contains("in.jsonl, line 2: ") && json.errors.contains("did you mean title?"))
+  }
+
+  /// A new store whose entities have required and unique values.
+  private func catalog(_ folder: TemporaryFolder) throws -> String {
+    let model = try ManagedObjectModel {
+      Entity("Book") {
+        Attribute("title", .string, optional: false, length: 1...20)
+        Attribute("isbn", .string)
+        Attribute("pages", .integer32, optional: false, default: 100)
+        Attribute("language", .string, default: "en")
+        UniquenessConstraint("isbn")
+      }
+    }
+    let path = folder.path("catalog.quire")
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.remove(
+      coordinator.addPersistentStore(type: .quire, at: URL(filePath: path)))
+    return path
+  }
+
+  // A list without a column for a required attribute was refused, although the model has a default.
+  @Test func `columns that a file does not have get the defaults of the model`() throws {
+    let folder = try TemporaryFolder()
+    let store = try catalog(folder)
+    try "title\nEmma\n".write(
+      toFile: folder.path("Book.csv"), atomically: false, encoding: .utf8)
+    try #"{"entity":"Book","id":"1","title":"Typee"}"#.write(
+      toFile: folder.path("list.jsonl"), atomically: false, encoding: .utf8)
+    for file in ["Book.csv", "list.jsonl"] {
+      let run = ToolRun("load", folder.path(file), "--to", store)
+      #expect(run.code == .good, "\(run.errors)")
+    }
+    try "title,language\nOmoo,\n".write(
+      toFile: folder.path("Book.csv"), atomically: false, encoding: .utf8)
+    #expect(ToolRun("load", folder.path("Book.csv"), "--to", store).code == .good)
+    let rows = try ToolRun("query", store, "--entity", "Book").jsonLines()
+    #expect(rows.map { $0["pages"] as? Int } == [100, 100, 100])
+    // In JSON an optional value that is left out is absent, as exports leave absent ones out.
+    #expect(rows.map { $0["language"] as? String } == ["en", nil, nil])
+  }
+
+  @Test func `what the save refuses is told with files and lines`() throws {
+    let folder = try TemporaryFolder()
+    let store = try catalog(folder)
+    func errors(_ text: String) throws -> String {
+      let path = folder.path("Book.csv")
+      try text.write(toFile: path, atomically: false, encoding: .utf8)
+      let run = ToolRun("load", path, "--to", store)
+      #expect(run.code == .bad && run.output.isEmpty)
+      return run.errors
+    }
+    #expect(
+      try errors("title,isbn\nEmma,1\n,2\n").contains("Book.csv, line 3: Book.title has no value"))
+    let several = try errors("title\n" + String(repeating: "\"\"\n", count: 25))
+    #expect(several.contains("25 things are wrong"))
+    #expect(several.contains("Book.csv, line 21: Book.title has 0 characters"))
+    #expect(several.contains("and 5 more") && !several.contains("line 22"))
+    let twice = try errors("title,isbn\nEmma,1\nTypee,2\nOmoo,2\n")
+    #expect(twice.contains("Book.csv, line 3: ") && twice.contains("unique"), "\(twice)")
+    // What a value has of control characters is named, and does nothing to a terminal.
+    let control = try errors("title,isbn\nEmma,\u{1B}[2J\nTypee,\u{1B}[2J\n")
+    #expect(control.contains(#"\u{1B}[2J"#) && !control.contains("\u{1B}"), "\(control)")
+    #expect(ToolRun("query", store, "--entity", "Book").output.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("{\"entity\":", "list.jsonl, line 1: it is not a JSON object"),
+    ("[1]", "list.jsonl, line 1: it is not a JSON object"),
+    ("{\"id\":\"1\"}", "line 1: it has no entity: an object in JSON says its entity"),
+  ])
+  func `a line that is no object of an export says what is one`(_ text: String, _ message: String)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let store = try catalog(folder)
+    try text.write(toFile: folder.path("list.jsonl"), atomically: false, encoding: .utf8)
+    let run = ToolRun("load", folder.path("list.jsonl"), "--to", store)
+    #expect(run.code == .bad && run.errors.contains(message), "\(run.errors)")
   }
 
   @Test func `a mistake in the first line of a second file is told with that file`() throws {

@@ -64,7 +64,7 @@ import Testing
     }
     #expect(load().errors.contains("--model"))
     let refused = load("--model", store)
-    #expect(refused.code == .bad && refused.errors.contains("not among the objects"))
+    #expect(refused.code == .bad && refused.errors.contains("which is not an id in these files"))
     #expect(!FileManager.default.fileExists(atPath: copy))
 
     // Nothing is written over.

@@ -7,7 +7,7 @@ import QuireModel
 #endif
 
 extension ExportedValue {
-  init(_ value: AttributeValue) {
+  package init(_ value: AttributeValue) {
     self =
       switch value {
       case .boolean(let flag): .boolean(flag)

@@ -21,8 +21,8 @@ extension ManagedObjectContext {
   /// Inserts new objects with the values of exported ones, and links them as those were linked.
   ///
   /// They are checked when they are saved, as all new objects are: an export without a required
-  /// value fails there, and one with an object that is in the store already, by a unique value, is
-  /// merged as the ``mergePolicy`` says.
+  /// value that has no default fails there, and one with an object that is in the store already, by
+  /// a unique value, is merged as the ``mergePolicy`` says.
   ///
   /// - Parameters:
   ///   - exported: in any order.
@@ -114,9 +114,10 @@ private struct ExportedInsertion {
     guard byID.updateValue(object, forKey: exported.id) == nil else {
       throw failure(exported, nil, "is there twice: the objects of an export have different IDs")
     }
-    // Values that were left out are absent, whatever the default is.
+    // Optional values that were left out are absent, whatever the default is. Required ones cannot
+    // be: who has left them out means the default.
     for attribute in object.entity.attributes
-    where !attribute.isTransient && attribute.derivationExpression == nil
+    where attribute.isOptional && !attribute.isTransient && attribute.derivationExpression == nil
       && exported.values[attribute.name] == nil
     {
       try object.setValue(nil, forKey: attribute.name)

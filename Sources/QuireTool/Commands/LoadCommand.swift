@@ -59,15 +59,18 @@ struct LoadCommand: Command {
     let content = try console.task("reading", .bytes) {
       try files.read(coordinator.managedObjectModel, $0)
     }
+    if !dropsMissing { try content.checkLinks(in: coordinator.managedObjectModel) }
     do {
       try Tool.working(on: store) {
         let opened = try coordinator.addPersistentStore(type: .quire, at: store)
         defer { try? coordinator.remove(opened) }
         let context = ManagedObjectContext()
         context.persistentStoreCoordinator = coordinator
-        try console.task("inserting", .objects) { try insert(content, into: context, $0) }
+        let objects = try console.task("inserting", .objects) {
+          try insert(content, into: context, $0)
+        }
         let title = "saving \(content.objects.count.counting("object"))"
-        try console.task(title, .parts) { _ in try context.save() }
+        try console.task(title, .parts) { _ in try save(objects, of: content, in: context) }
       }
     } catch {
       if isNew { try? coordinator.destroyPersistentStore(at: store, type: .quire) }
@@ -84,7 +87,7 @@ struct LoadCommand: Command {
 
   private func insert(
     _ content: ObjectFiles.Content, into context: ManagedObjectContext, _ task: TaskProgress
-  ) throws {
+  ) throws -> [ManagedObject] {
     var last: Int?
     let watched = WatchedObjects(objects: content.objects) { done in
       task.record(done, of: content.objects.count)
@@ -92,18 +95,49 @@ struct LoadCommand: Command {
       return Interruption.code == nil
     }
     do {
-      _ = try context.insert(watched, missing: dropsMissing ? .drop : .refuse)
+      let objects = try context.insert(watched, missing: dropsMissing ? .drop : .refuse)
       try Interruption.check()
+      return objects
     } catch {
       // Where the list ends early, links lead to what is not there: that is not the error.
       try Interruption.check()
       guard let last else { throw error }
       let hint = hint(on: error, content.objects[last].entityName, context)
-      throw InputError(
-        at: content.place(of: last),
-        Tool.diagnosis(of: error) + (hint.map { "; \($0)" } ?? ""))
+      var text = Tool.diagnosis(of: error)
+      if !content.hasID(last) {
+        text = text.replacing("the exported \(content.objects[last].id).", with: "")
+      }
+      throw InputError(at: content.place(of: last), text + (hint.map { "; \($0)" } ?? ""))
     }
   }
+
+  /// - Throws: what the save refuses, with the lines of the objects.
+  private func save(
+    _ objects: [ManagedObject], of content: ObjectFiles.Content, in context: ManagedObjectContext
+  ) throws {
+    do {
+      try context.save()
+    } catch let error as PersistenceError {
+      var indexes: [ManagedObjectID: Int] = [:]
+      for (index, object) in objects.enumerated() { indexes[object.objectID] = index }
+      let mistakes = error.singleErrors.flatMap { single in
+        single.subjects.prefix(1).compactMap { indexes[$0] }.map { (index: $0, error: single) }
+      }.sorted { $0.index < $1.index }
+      guard let first = mistakes.first else { throw error }
+      if mistakes.count == 1 {
+        throw InputError(at: content.place(of: first.index), Tool.diagnosis(of: first.error))
+      }
+      let lines = mistakes.prefix(Self.mistakeLimit).map {
+        "\n  \(content.place(of: $0.index)): \($0.error.message)"
+      }
+      let rest = mistakes.count - lines.count
+      throw InputError(
+        at: store.path,
+        error.message + lines.joined() + (rest > 0 ? "\n  and \(rest) more" : ""))
+    }
+  }
+
+  private static let mistakeLimit = 20
 
   /// What a name that the model does not have may have been meant to be.
   private func hint(
@@ -156,5 +190,12 @@ private struct WatchedObjects: Collection {
       defer { place += 1 }
       return objects[place]
     }
+  }
+}
+
+extension PersistenceError {
+  /// The objects that it is about.
+  fileprivate var subjects: [ManagedObjectID] {
+    (objectID.map { [$0] } ?? []) + constraintConflicts.flatMap(\.conflictingObjectIDs)
   }
 }

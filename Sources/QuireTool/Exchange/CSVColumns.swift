@@ -94,24 +94,44 @@ struct CSVColumns {
       } else if let property = properties.first(where: { Self.heading($0.name) == heading }) {
         result.append(property)
       } else {
-        let hint = Suggestion.question(for: heading, among: self.headings)
         throw Mistake(
-          reason: "\(entity.name) has no property \(heading)"
-            + "; \(hint ?? "its columns are \(self.headings.joined(separator: ", "))")")
+          reason: "\(entity.name) has no property “\(heading)”; \(hint(for: heading))")
       }
     }
     return result
   }
 
-  /// - Parameter id: the id of a record that has none.
+  private func hint(for heading: String) -> String {
+    // Spreadsheets write these where the comma is that of numbers.
+    if properties.count > 1, heading.contains(where: { $0 == ";" || $0 == "\t" }) {
+      return "commas stand between the values of a line"
+    }
+    return Suggestion.question(for: heading, among: headings)
+      ?? "its columns are \(headings.joined(separator: ", "))"
+  }
+
+  /// The default values of attributes for which a file has no column.
+  func defaults(besides columns: [(name: String, kind: Kind)?]) -> [String: ExportedValue] {
+    let names = Set(columns.compactMap { $0?.name })
+    let missing = properties.map(\.name).filter { !names.contains($0) }
+    return Dictionary(
+      uniqueKeysWithValues: missing.compactMap { name in
+        entity.attribute(named: name)?.defaultValue.map { (name, ExportedValue($0)) }
+      })
+  }
+
+  /// - Parameters:
+  ///   - id: the id of a record that has none.
+  ///   - values: what a record has besides its fields.
   func object(
-    of fields: [String?], _ columns: [(name: String, kind: Kind)?], id: String
+    of fields: [String?], _ columns: [(name: String, kind: Kind)?], id: String,
+    values: [String: ExportedValue] = [:]
   ) throws(Mistake) -> ExportedObject {
     guard fields.count == columns.count else {
       throw Mistake(
         reason: "it has \(fields.count.counting("field")), and the first line \(columns.count)")
     }
-    var object = ExportedObject(entityName: entity.name, id: id, values: [:])
+    var object = ExportedObject(entityName: entity.name, id: id, values: values)
     for (column, field) in zip(columns, fields) {
       guard let field else { continue }
       if let column {

@@ -15,6 +15,38 @@ struct ObjectFiles {
       let path = files.last { $0.first <= index }?.path ?? ""
       return "\(path), line \(lines[index])"
     }
+
+    /// The id of an object whose line has none: only for messages, that say the line anyway.
+    fileprivate static func id(ofLine line: Int, _ entityName: String) -> String {
+      "\(entityName), line \(line)"
+    }
+
+    /// Whether the line of an object has an id.
+    func hasID(_ index: Int) -> Bool {
+      objects[index].id != Self.id(ofLine: lines[index], objects[index].entityName)
+    }
+
+    /// - Throws: an error for the first link to an object that is in none of the files.
+    func checkLinks(in model: ManagedObjectModel) throws {
+      let ids = Set(objects.map(\.id))
+      for (index, object) in objects.enumerated() {
+        let entity = model.entity(named: object.entityName)
+        for (name, value) in object.values.sorted(by: { $0.key < $1.key })
+        where entity?.relationship(named: name) != nil {
+          let destinations: [String] =
+            switch value {
+            case .text(let id): [id]
+            case .list(let ids): ids
+            default: []
+            }
+          guard let missing = destinations.first(where: { !ids.contains($0) }) else { continue }
+          throw InputError(
+            at: place(of: index),
+            "\(name) leads to “\(missing.prefix(40))”, which is not an id in these files: add the "
+              + "object, or drop such links by --drop-missing")
+        }
+      }
+    }
   }
 
   private let files: [URL]
@@ -97,15 +129,19 @@ struct ObjectFiles {
         content.objects.append(try decoder.decode(ExportedObject.self, from: line))
         content.lines.append(number + 1)
       } catch let error as DecodingError {
-        throw InputError("\(file.path), line \(number + 1): \(Self.reason(error))")
+        throw InputError(at: "\(file.path), line \(number + 1)", Self.reason(error))
       }
     }
   }
 
   private static func reason(_ error: DecodingError) -> String {
     switch error {
+    case .dataCorrupted(let context) where context.codingPath.isEmpty: "it is not a JSON object"
+    case .typeMismatch(_, let context) where context.codingPath.isEmpty: "it is not a JSON object"
     case .dataCorrupted(let context): context.debugDescription
-    case .keyNotFound(let key, _): "it has no \(key.stringValue)"
+    case .keyNotFound(let key, _):
+      "it has no \(key.stringValue): an object in JSON says its entity and an id, as "
+        + #"{"entity":"Artist","id":"a1","name":"Yuko"}"#
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
       "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
     @unknown default: "\(error)"
@@ -131,10 +167,13 @@ struct ObjectFiles {
     do {
       guard let headings = try reader.next() else { return }
       let properties = try columns.properties(of: headings)
+      let defaults = columns.defaults(besides: properties)
       while let fields = try reader.next() {
         let line = reader.recordLine
         content.objects.append(
-          try columns.object(of: fields, properties, id: "\(name), line \(line)"))
+          try columns.object(
+            of: fields, properties, id: Content.id(ofLine: line, columns.entity.name),
+            values: defaults))
         content.lines.append(line)
         try reach(reader.position)
       }
