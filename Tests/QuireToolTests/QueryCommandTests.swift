@@ -132,6 +132,14 @@ import Testing
         Work/p6,\u{1B}[2J,,,,
 
         """)
+    let dated = ToolRun(
+      "edit", folder.path("a.quire"), "--do", "set Work/1 acquired=9999-12-31")
+    #expect(dated.code == .good, "\(dated.errors)")
+    #expect(
+      ToolRun(
+        "query", folder.path("a.quire"), "--entity", "Work", "--columns", "acquired", "--limit",
+        "1", "--format", "csv"
+      ).lines == ["acquired", "9999-12-31T00:00:00Z"])
     // In a table a row stays on its line, and nothing moves the cursor.
     let table = ToolRun("query", folder.path("a.quire"), "--entity", "Work", "--format", "table")
     #expect(table.lines.count == 8 && table.output.contains("  two lines  "))

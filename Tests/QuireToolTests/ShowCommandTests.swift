@@ -376,7 +376,7 @@ import Testing
   @Test func `options that make no sense are wrong usage`() {
     for (option, value, words) in [
       ("--open", "maybe", "--open takes yes or no, not “maybe”."),
-      ("--limit", "many", "--limit takes a number"),
+      ("--limit", "many", "--limit takes a whole number"),
     ] {
       let run = ToolRun("show", Fixtures.store("Gallery 1.3"), option, value)
       #expect(run.code == .wrongUsage && run.errors.contains(words), "\(run.errors)")

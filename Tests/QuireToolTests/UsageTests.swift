@@ -125,7 +125,7 @@ import Testing
     expectWrongUsage(ToolRun("stat", ""), "STORE is empty.")
     expectWrongUsage(
       ToolRun("fixtures", "x", "--seed", "-1"),
-      "--seed takes a number from 0 to 18446744073709551615, not “-1”.")
+      "--seed takes a whole number from 0, not “-1”.")
   }
 
   @Test func `two hyphens end the options`() {

@@ -69,9 +69,9 @@ struct QueryCommand: Command {
     let format = format ?? (console.output.terminal != nil ? .table : .json)
     return try Tool.readingPastDamage(query.store, console) { context, model in
       if let grouping {
-        let rows = try grouping.rows(
+        let (rows, columns) = try grouping.rows(
           of: query, in: context, model, isForReading: format != .json)
-        var writer = ResultWriter(grouping.columns(of: rows), as: format, to: console.output)
+        var writer = ResultWriter(columns, as: format, to: console.output)
         for row in rows where writer.isOpen { writer.write(row) }
         writer.finish()
       } else {

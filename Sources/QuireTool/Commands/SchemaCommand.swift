@@ -51,6 +51,11 @@ struct SchemaCommand: Command {
     if replaces, file == nil { throw arguments.wrong("--force goes with --to.") }
     guard let word = arguments.value(of: "format") else {
       format = file.flatMap(Format.init(nameOf:)) ?? .swift
+      if let file, Format(nameOf: file) == nil, !URL(filePath: file).pathExtension.isEmpty {
+        throw arguments.wrong(
+          "--to takes a name with .swift, .mmd or .svg at its end, or --format with it, not "
+            + "“\(file)”.")
+      }
       return
     }
     guard let format = Format(rawValue: word) else {

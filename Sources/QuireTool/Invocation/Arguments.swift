@@ -56,7 +56,7 @@ struct Arguments {
   func number(of name: String) throws(UsageError) -> UInt64? {
     guard let value = value(of: name) else { return nil }
     guard let number = UInt64(value) else {
-      throw wrong("--\(name) takes a number from 0 to \(UInt64.max), not “\(value)”.")
+      throw wrong("--\(name) takes a whole number from 0, not “\(value)”.")
     }
     return number
   }

@@ -19,7 +19,7 @@ struct Console {
   private func tell(_ start: String, _ style: TextStyle, _ text: String) {
     // On a terminal both are one stream: what was said first is read first.
     output.flush()
-    errors.write("\(start.styled(style, on: errors.terminal)) \(text)\n")
+    errors.write("\(start.styled(style, on: errors.terminal)) \(text.withVisibleControls)\n")
     errors.flush()
   }
 
@@ -41,5 +41,22 @@ struct Console {
     let progress = TaskProgress(title, unit, on: errors.terminal)
     defer { progress.finish() }
     return try body(progress)
+  }
+}
+
+extension String {
+  /// The text with names of its control characters but for ends of lines and tabs: values of a
+  /// store that a message shows could move the cursor, or do worse.
+  fileprivate var withVisibleControls: String {
+    var result = ""
+    for scalar in unicodeScalars {
+      let isControl = scalar.properties.generalCategory == .control
+      if isControl, scalar != "\n", scalar != "\t" {
+        result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
   }
 }

@@ -38,7 +38,7 @@ struct GroupColumns {
   func rows(
     of query: ObjectQuery, in context: ManagedObjectContext, _ model: ManagedObjectModel,
     isForReading: Bool
-  ) throws -> [[JSONValue]] {
+  ) throws -> (rows: [[JSONValue]], columns: [ResultColumn]) {
     let results = try context.groupRows(
       of: query.unorderedRequest(in: model), by: groups.map { FetchExpression.names(in: $0) },
       aggregates.map { ($0.function, $0.key.map { FetchExpression.names(in: $0) }) })
@@ -57,16 +57,20 @@ struct GroupColumns {
       }
       rows = places.map { rows[$0] }
     }
-    return rows.dropFirst(query.offset).prefix(query.limit ?? .max).map { row in
-      row.map { JSONValue($0, isForReading: isForReading) }
+    let shown = rows.dropFirst(query.offset).prefix(query.limit ?? .max)
+    let columns = names.enumerated().map { place, name in
+      ResultColumn(name: name, isNumber: shown.contains { $0[place]?.isNumber ?? false })
     }
+    return (shown.map { $0.map { JSONValue($0, isForReading: isForReading) } }, columns)
   }
+}
 
-  /// - Parameter rows: the rows in which a column with a number marks it as one of numbers.
-  func columns(of rows: [[JSONValue]]) -> [ResultColumn] {
-    names.enumerated().map { place, name in
-      let isNumber = rows.contains { if case .number = $0[place] { true } else { false } }
-      return ResultColumn(name: name, isNumber: isNumber)
+extension PredicateValue {
+  fileprivate var isNumber: Bool {
+    guard case .value(let value) = self else { return false }
+    return switch value {
+    case .integer, .double, .float, .decimal: true
+    default: false
     }
   }
 }
