@@ -280,6 +280,42 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
+  /// A refresh dropped what led to an object that had left before it was ever saved. Undone, made
+  /// again and saved, nothing told that it had led there.
+  @Test(arguments: nodes.entities[0].relationships.map(\.name), [false, true])
+  func `what led to an object that was never saved leads there again after a refresh and saves`(
+    _ key: String, _ mergesChanges: Bool
+  ) throws {
+    let context = try ManagedObjectContext.stubbed(Self.nodes)
+    let owner = try context.insert("Node")
+    try context.save()
+    context.undoManager = UndoManager()
+    let new = try context.insert("Node")
+    context.processPendingChanges()
+    let isToMany = Self.nodes.entities[0].relationships.contains { $0.name == key && $0.isToMany }
+    try owner.setValue(isToMany ? [new] as Any : new, forKey: key)
+    context.processPendingChanges()
+    context.delete(new)
+    context.processPendingChanges()
+    _ = try context.insert("Node")
+    context.refresh(owner, mergeChanges: mergesChanges)
+    try context.save()
+    for _ in 1...2 {
+      context.undo()
+      context.undo()
+      #expect(try members(owner, key) == [new])
+      context.redo()
+      context.redo()
+      try context.save()
+      #expect(try members(owner, key) == [])
+    }
+    context.undo()
+    context.undo()
+    #expect(try members(owner, key) == [new])
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+  }
+
   /// The deletion, made again and saved, had removed the member before its own removal was made
   /// again, which then was nothing to undo.
   @Test(arguments: nodes.entities[0].relationships.filter(\.isToMany).map(\.name))

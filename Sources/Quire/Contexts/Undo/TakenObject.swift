@@ -3,8 +3,8 @@
 /// An object that leaves its context, as its deletion was saved or it was never stored, drops its
 /// content, which is kept here.
 final class TakenObject {
-  /// A relationship of another object to this one that a save has cleared, and that no action
-  /// restores.
+  /// A relationship of another object to this one that a save or a refresh has cleared, and that
+  /// no action restores.
   struct Loss {
     let object: ManagedObject
     let slot: Int

@@ -73,12 +73,15 @@ final class UndoRecording: ContextObserver {
     }
   }
 
-  /// Records an unsaved value that is about to be dropped.
+  /// Records an unsaved value that is about to be dropped, or that a relationship led to an object
+  /// that has left the context.
   func willDiscard(_ slot: Int, of object: ManagedObject) {
-    guard manager.isUndoRegistrationEnabled, object.binding.traits[slot].attributeType != nil else {
-      return
+    guard manager.isUndoRegistrationEnabled else { return }
+    if object.binding.traits[slot].attributeType == nil {
+      recordLosses(slot, of: object) { $0.context == nil && keeps($0) }
+    } else {
+      attempt { try enterValue(slot, of: object) }
     }
-    attempt { try enterValue(slot, of: object) }
   }
 
   func didInsert(_ object: ManagedObject) {
@@ -201,25 +204,28 @@ final class UndoRecording: ContextObserver {
   private func recordLosses(of object: ManagedObject, _ save: SaveOperation) {
     guard !object.slots.isEmpty else { return }
     for slot in object.binding.storedRelationshipSlots {
-      switch object.slots[slot] {
-      case .unchanged, .value: continue
-      case .one(let destination):
-        if let destination { recordLoss(of: destination, slot, object, nil, save) }
-      case .many(let pending):
-        for member in pending.order ?? pending.added {
-          recordLoss(of: member, slot, object, pending.order, save)
-        }
+      recordLosses(slot, of: object) { !save.remains($0) }
+    }
+  }
+
+  private func recordLosses(
+    _ slot: Int, of object: ManagedObject, where isLost: (ManagedObject) -> Bool
+  ) {
+    switch object.slots[slot] {
+    case .unchanged, .value: break
+    case .one(let destination):
+      if let destination, isLost(destination) { recordLoss(of: destination, slot, object, nil) }
+    case .many(let pending):
+      for member in pending.order ?? pending.added where isLost(member) {
+        recordLoss(of: member, slot, object, pending.order)
       }
     }
   }
 
   private func recordLoss(
-    of destination: ManagedObject, _ slot: Int, _ object: ManagedObject, _ order: [ManagedObject]?,
-    _ save: SaveOperation
+    of destination: ManagedObject, _ slot: Int, _ object: ManagedObject, _ order: [ManagedObject]?
   ) {
-    guard !save.remains(destination),
-      let lost = taken.byObject[ObjectIdentifier(destination)]?.taken
-    else { return }
+    guard let lost = taken.byObject[ObjectIdentifier(destination)]?.taken else { return }
     lost.record(TakenObject.Loss(object: object, slot: slot, order: order))
     if !object.isToMany(slot) {
       taken.byLoss[Place(object: ObjectIdentifier(object), slot: slot)] = Taken.Entry(taken: lost)
