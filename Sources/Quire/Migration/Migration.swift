@@ -88,7 +88,8 @@ struct Migration {
       transaction.abort()
       if let error = error as? StorageError {
         throw PersistenceError(
-          .migration, "the store could not be migrated and has its old version", underlying: error)
+          .migration, "\(pages.described) could not be migrated and has its old version",
+          underlying: error)
       }
       throw error
     }

@@ -103,8 +103,7 @@ struct StoreOpening {
       try? pages.close()
       if let error = error as? StorageError {
         throw PersistenceError(
-          .persistentStoreOpen,
-          "the store\(pages.path.map { " at \($0)" } ?? "") cannot be opened", underlying: error)
+          .persistentStoreOpen, "\(pages.described) cannot be opened", underlying: error)
       }
       throw error
     }
@@ -174,7 +173,7 @@ struct StoreOpening {
       let version = path.steps.first?.source.name ?? model.currentVersion.name
       throw PersistenceError(
         .migration,
-        "the store has version \(version) and must be migrated, but it is read-only")
+        "\(pages.described) has version \(version) and must be migrated, but it is read-only")
     }
     var options = options
     // A migration without a known source version may drop values, which a backup preserves.

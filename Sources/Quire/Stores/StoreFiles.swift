@@ -60,3 +60,8 @@ enum StoreFiles {
     return try pages.read { try body($0, pages) }
   }
 }
+
+extension PageStore {
+  /// The store with its path, for messages: a program may have several.
+  var described: String { path.map { "the store at \($0)" } ?? "the store" }
+}

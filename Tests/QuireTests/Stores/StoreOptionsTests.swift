@@ -32,6 +32,41 @@ import Testing
     #expect(SQLiteStoreType == .quire)
   }
 
+  // A copy that ended early opened, and failed at its migration without the name of the file.
+  @Test func `half a file is told with its path, also where a migration finds it`() throws {
+    func model(_ more: [String] = []) throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Note") {
+          Attribute("text", .string)
+          for name in more { Attribute(name, .integer16) }
+        }
+      }
+    }
+    let folder = try TemporaryFolder()
+    let url = folder.url.appending(path: "half.quire")
+    let old = PersistentContainer(name: "Notes", managedObjectModel: try model())
+    try old.loadPersistentStore(at: url)
+    try old.writeAndWait { context in
+      for _ in 0..<100 {
+        let note = try EntityDescription.insertNewObject(forEntityName: "Note", into: context)
+        try note.setValue(String(repeating: "note", count: 250), forKey: "text")
+      }
+    }
+    try old.close()
+    let whole = try Data(contentsOf: url)
+    try whole.prefix(whole.count * 3 / 4).write(to: url)
+    let new = PersistentContainer(name: "Notes", managedObjectModel: try model(["page"]))
+    let error = #expect(throws: PersistenceError.self) { try new.loadPersistentStore(at: url) }
+    let path = url.path(percentEncoded: false)
+    #expect(
+      error?.message == "the store at \(path) could not be migrated and has its old version")
+    // The pages of the schema are behind the rows of the first save.
+    try whole.prefix(whole.count / 8).write(to: url)
+    let other = #expect(throws: PersistenceError.self) { try new.loadPersistentStore(at: url) }
+    let text = other.map { "\($0)" } ?? ""
+    #expect(text.contains("the store at \(path)"), "\(text)")
+  }
+
   @Test func `a store at dev null is in memory`() throws {
     let null = URL(filePath: "/dev/null")
     let coordinator = PersistentStoreCoordinator(

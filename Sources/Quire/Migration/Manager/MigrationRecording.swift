@@ -72,7 +72,8 @@ extension PageStore {
       let error = progress.error(for: error)
       guard let error = error as? StorageError else { throw error }
       throw PersistenceError(
-        .migration, "the store could not be migrated and has its old version", underlying: error)
+        .migration, "\(described) could not be migrated and has its old version",
+        underlying: error)
     }
   }
 }
