@@ -284,6 +284,7 @@ import Testing
     #expect(several.contains("and 5 more") && !several.contains("line 22"))
     let twice = try errors("title,isbn\nEmma,1\nTypee,2\nOmoo,2\n")
     #expect(twice.contains("Book.csv, line 3: ") && twice.contains("unique"), "\(twice)")
+    #expect(twice.contains("is 2 in line 3, line 4"), "\(twice)")
     // What a value has of control characters is named, and does nothing to a terminal.
     let control = try errors("title,isbn\nEmma,\u{1B}[2J\nTypee,\u{1B}[2J\n")
     #expect(control.contains(#"\u{1B}[2J"#) && !control.contains("\u{1B}"), "\(control)")

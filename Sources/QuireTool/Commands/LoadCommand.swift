@@ -124,11 +124,21 @@ struct LoadCommand: Command {
         single.subjects.prefix(1).compactMap { indexes[$0] }.map { (index: $0, error: single) }
       }.sorted { $0.index < $1.index }
       guard let first = mistakes.first else { throw error }
+      // New objects have IDs that mean nothing to a reader. The longest are replaced first, as the
+      // others are beginnings of some.
+      func naming(_ text: String, _ error: PersistenceError) -> String {
+        error.subjects.sorted { $0.description.utf8.count > $1.description.utf8.count }
+          .reduce(text) { text, id in
+            guard let index = indexes[id] else { return text }
+            return text.replacing("\(id)", with: "line \(content.line(of: index))")
+          }
+      }
       if mistakes.count == 1 {
-        throw InputError(at: content.place(of: first.index), Tool.diagnosis(of: first.error))
+        throw InputError(
+          at: content.place(of: first.index), naming(Tool.diagnosis(of: first.error), first.error))
       }
       let lines = mistakes.prefix(Self.mistakeLimit).map {
-        "\n  \(content.place(of: $0.index)): \($0.error.message)"
+        "\n  \(content.place(of: $0.index)): \(naming($0.error.message, $0.error))"
       }
       let rest = mistakes.count - lines.count
       throw InputError(

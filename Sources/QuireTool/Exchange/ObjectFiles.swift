@@ -16,6 +16,8 @@ struct ObjectFiles {
       return "\(path), line \(lines[index])"
     }
 
+    func line(of index: Int) -> Int { lines[index] }
+
     /// The id of an object whose line has none: only for messages, that say the line anyway.
     fileprivate static func id(ofLine line: Int, _ entityName: String) -> String {
       "\(entityName), line \(line)"

@@ -35,7 +35,10 @@ extension Tool {
       return remedy(for: error).map { "\(error).\n\($0)" } ?? "\(error)"
     case let error as CocoaError:
       let path = error.filePath ?? error.url?.path
-      return (path.map { "\($0): " } ?? "") + error.localizedDescription
+      // Of these Foundation says no more than that something could not be completed.
+      let isVague = error.code == .fileWriteUnknown || error.code == .fileReadUnknown
+      let cause = isVague ? error.underlying?.localizedDescription : nil
+      return (path.map { "\($0): " } ?? "") + (cause ?? error.localizedDescription)
     case is CancellationError: return "interrupted; nothing was changed"
     default: return "\(error)"
     }
