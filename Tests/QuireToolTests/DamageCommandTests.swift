@@ -46,6 +46,31 @@ import Testing
     #expect(ToolRun("salvage", store, "--to", new).code == .bad, "the new store was written over")
   }
 
+  @Test func `doctor asks whether what does not begin as a store ever was one`() throws {
+    let store = folder.path("notes.txt")
+    try Data("what I wanted to say".utf8).write(to: URL(filePath: store))
+    let doctor = ToolRun("doctor", store)
+    #expect(doctor.code == .bad)
+    #expect(doctor.output.contains("is not a Quire store"))
+    #expect(doctor.output.contains("1. If it never was a store"))
+  }
+
+  @Test func `a file that ends within its first pages is said to be short`() throws {
+    let store = try folder.fixture("Gallery 2.7")
+    try folder.damage(store) { $0 = $0.prefix(3_000) }
+    for command in ["doctor", "stat", "salvage"] {
+      let run =
+        command == "salvage"
+        ? ToolRun(command, store, "--to", folder.path("new.quire")) : ToolRun(command, store)
+      #expect(run.code == .bad)
+      if command == "salvage" { continue }
+      #expect((run.output + run.errors).contains("the file ends before it, after 3000 bytes"))
+    }
+    let query = ToolRun("query", store, "--entity", "Artist")
+    #expect(query.code == .bad)
+    #expect(query.errors.contains("the file ends before it, after 3000 bytes"), "\(query.errors)")
+  }
+
   @Test func `dump, query and export go on past a damaged page and exit with 1`() throws {
     let (store, _) = try damagedGallery()
     let new = folder.path("new.quire")

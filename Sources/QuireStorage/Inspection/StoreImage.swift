@@ -108,7 +108,9 @@ final class StoreImage {
     }
     guard let newest else {
       findings.append(
-        .init(page: .metaA, message: "the checksums of both meta pages are wrong"))
+        .init(
+          page: .metaA,
+          message: MetaPage.defectOfBoth(fileByteCount: fileByteCount, pageSize: pageSize)))
       return nil
     }
     for meta in metas where !meta.isWhole {

@@ -46,7 +46,9 @@ struct Recovery {
     identity = page.identity
     let checksum = Checksum(identity)
     guard let (newest, other) = MetaPage.both(in: bytes, checksum, pageSize: page.pageSize) else {
-      throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
+      throw .damaged(
+        page: .metaA,
+        reason: MetaPage.defectOfBoth(fileByteCount: fileByteCount, pageSize: page.pageSize))
     }
     damagedMeta = other == nil ? Recovery.damagedMeta(beside: newest, bytes, page.pageSize) : nil
     let log = try Recovery.readLog(

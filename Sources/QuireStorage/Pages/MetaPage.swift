@@ -101,4 +101,11 @@ struct MetaPage: Equatable {
     case (nil, nil): return nil
     }
   }
+
+  /// Why no meta page is whole, in a file of so many bytes.
+  static func defectOfBoth(fileByteCount: Int, pageSize: Int) -> String {
+    fileByteCount < Int(PageID.metaA.rawValue + 1) * pageSize
+      ? "the file ends before it, after \(fileByteCount) bytes"
+      : "the checksums of both meta pages are wrong"
+  }
 }

@@ -70,6 +70,12 @@ struct StoreDiagnosis {
       case .unsupportedFormat:
         problems.append(
           .init(what: "\(error)", advice: ["A newer quire reads it; nothing is damaged."]))
+      case .notAStore:
+        lookAtDamage(
+          ["\(error)"],
+          first: [
+            "If it never was a store, nothing is wrong with it: look for the store elsewhere."
+          ])
       default: lookAtDamage(["\(error)"])
       }
     }
@@ -134,15 +140,15 @@ struct StoreDiagnosis {
 
   // MARK: Damage
 
-  private mutating func lookAtDamage(_ findings: [String]) {
+  /// - Parameter first: what to think of before all else.
+  private mutating func lookAtDamage(_ findings: [String], first: [String] = []) {
     for finding in findings.prefix(10) { problems.append(.init(what: finding)) }
     if findings.count > 10 {
       problems.append(.init(what: "… and \((findings.count - 10).grouped) more findings"))
     }
     let file = store.lastPathComponent
-    var advice = [
-      "Copy the file before anything else: the disk that damaged it may go on doing so."
-    ]
+    var advice =
+      first + ["Copy the file before anything else: the disk that damaged it may go on doing so."]
     for missing in ["-log", "-pages"]
     where findings.contains(where: { $0.contains(store.path + missing) }) {
       advice.append(
