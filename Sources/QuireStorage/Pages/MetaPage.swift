@@ -105,7 +105,7 @@ struct MetaPage: Equatable {
   /// Why no meta page is whole, in a file of so many bytes.
   static func defectOfBoth(fileByteCount: Int, pageSize: Int) -> String {
     fileByteCount < Int(PageID.metaA.rawValue + 1) * pageSize
-      ? "the file ends before it, after \(fileByteCount) bytes"
+      ? "the file ends after \(fileByteCount) bytes"
       : "the checksums of both meta pages are wrong"
   }
 }

@@ -327,17 +327,13 @@ package enum IndexKey {
 
   /// The lowest bytes that come after everything with a prefix; `nil` if there are none.
   static func successor(of prefix: [UInt8]) -> [UInt8]? {
-    guard let last = prefix.lastIndex(where: { $0 < 255 }) else { return nil }
-    var bytes = prefix
-    bytes[last] += 1
-    bytes.removeLast(bytes.count - last - 1)
-    return bytes
+    prefix.withUnsafeBytes { withSuccessor(of: $0) { $0.map(Array.init) } }
   }
 
   /// The same without an array.
   static func withSuccessor<Result>(
     of prefix: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws -> Result
-  ) throws -> Result {
+  ) rethrows -> Result {
     guard let last = prefix.lastIndex(where: { $0 < 255 }) else { return try body(nil) }
     return try withUnsafeTemporaryAllocation(byteCount: last + 1, alignment: 1) { bytes in
       bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: prefix[...last]))
