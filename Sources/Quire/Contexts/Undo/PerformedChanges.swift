@@ -17,6 +17,8 @@ struct PerformedChanges {
   private var changes: [Change] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var redirections: [Redirection] = []
+  /// Objects that had left and are back.
+  private var returned: [ManagedObject] = []
 
   mutating func record(_ object: ManagedObject, _ event: SnapshotEventType) {
     if let place = places[ObjectIdentifier(object)] {
@@ -31,8 +33,12 @@ struct PerformedChanges {
     redirections.append(Redirection(object: object, slot: slot, former: former))
   }
 
-  /// Makes both sides of changed to-one relationships agree. Another context may have changed one
-  /// of them in the store since they were registered: then the to-one side decides.
+  mutating func record(returnOf object: ManagedObject) { returned.append(object) }
+
+  /// Makes both sides of relationships agree, when all actions were performed: between two of them
+  /// they need not. Another context may have changed one side in the store since they were
+  /// registered: then a to-one side that the actions have set decides. What an object that is back
+  /// leads to leads back to it, unless it leads to another one.
   func makeAgree(in context: ManagedObjectContext) throws {
     for change in redirections {
       let object = change.object
@@ -45,6 +51,9 @@ struct PerformedChanges {
         try former.cut(inverse, from: object)
       }
       try object.makeAgree(change.slot)
+    }
+    for object in returned where context.isPresent(object) {
+      for slot in object.binding.relationshipSlots { try object.makeAgree(slot) }
     }
   }
 
@@ -88,11 +97,7 @@ extension ManagedObject {
     }
   }
 
-  /// Makes all destinations lead back here. Those that lead to another object are removed.
-  final func makeAgree() throws {
-    for slot in binding.relationshipSlots { try makeAgree(slot) }
-  }
-
+  /// Makes the destinations of a slot lead back here. Those that lead to another object are removed.
   fileprivate final func makeAgree(_ slot: Int) throws {
     guard let context else { return }
     let relationship = binding.relationship(slot)

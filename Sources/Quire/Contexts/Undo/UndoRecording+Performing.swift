@@ -144,7 +144,7 @@ extension UndoRecording {
       let losses = taken.losses
       taken.forgetContent()
       for loss in losses { try restore(loss, of: object) }
-      try object.makeAgree()
+      performed.record(returnOf: object)
     }
     performed.record(object, .undoDeletion)
   }
