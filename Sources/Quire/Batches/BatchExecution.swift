@@ -28,7 +28,6 @@ final class BatchExecution {
   ///
   /// - Throws: `CancellationError` if the request's progress handler ends it, or its task is
   ///   cancelled.
-  @inline(__always)
   func advance() throws {
     unreportedCount += 1
     if unreportedCount == BatchExecution.reportCount { try report() }

@@ -167,7 +167,6 @@ final class BatchPatching {
   ///
   /// - Returns: the fields that change; `nil` if the row must be written anew, which also reports
   ///   an error such as a value that is not allowed.
-  @inline(__always)
   private func work(on row: UnsafeRawPointer) -> UInt64? {
     var changed: UInt64 = 0
     for index in 0..<fields.count {
@@ -254,7 +253,6 @@ extension FieldKind {
     }
   }
 
-  @inline(__always)
   fileprivate func bits(of number: RowArithmetic.Number) -> UInt64? {
     switch (number, self) {
     case (.integer(let number), .integer64): UInt64(bitPattern: number)
@@ -282,7 +280,6 @@ extension FieldKind {
 }
 
 extension FieldTable.Place {
-  @inline(__always)
   fileprivate func bits(in row: UnsafeRawPointer, _ width: Int) -> UInt64 {
     switch width {
     case 1: UInt64(fixed(in: row) as UInt8)
@@ -293,7 +290,6 @@ extension FieldTable.Place {
   }
 
   /// Overwrites a fixed field; an absent value is filled with zeros.
-  @inline(__always)
   fileprivate func store(_ bits: UInt64?, in row: UnsafeMutableRawPointer, _ width: Int) {
     let flags = row.load(fromByteOffset: Int(nilOffset), as: UInt8.self)
     row.storeBytes(

@@ -54,7 +54,6 @@ public final class BatchRow {
   }
 
   /// Sets an attribute. Faster than the subscript, as the type is known.
-  @inline(__always)
   public func set<Value: ManagedAttribute>(_ name: String, to value: Value) {
     put(name, attribute: value.attributeValue)
   }
@@ -79,13 +78,11 @@ public final class BatchRow {
   }
 
   /// - Throws: the first error in what was set.
-  @inline(__always)
   func check() throws {
     if let failure { throw failure }
   }
 
   /// The slot of a property that can be set; `nil`, with the error kept, if there is none.
-  @inline(__always)
   private func slot(named name: String) -> Int? {
     if place < known.count, known[place].name == name {
       place += 1

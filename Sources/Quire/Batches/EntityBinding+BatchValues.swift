@@ -29,7 +29,6 @@ extension EntityBinding {
   /// A value converted to the type of a slot's attribute.
   ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` if that is impossible.
-  @inline(__always)
   func attributeValue(_ value: Any, _ slot: Int) throws -> AttributeValue {
     // The most frequent types, without reading the attribute's description. Comparing a type is
     // faster than casting to it.

@@ -9,7 +9,6 @@ final class RowArithmetic {
     case integer(Int64)
     case double(Double)
 
-    @inline(__always)
     var double: Double {
       switch self {
       case .integer(let number): Double(number)
@@ -95,7 +94,6 @@ final class RowArithmetic {
     }
   }
 
-  @inline(__always)
   private static func value(
     of function: FetchExpression.Function, _ left: Number, _ right: Number
   ) -> Number? {

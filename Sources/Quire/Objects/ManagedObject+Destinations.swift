@@ -5,7 +5,6 @@ extension ManagedObject {
   final func isToMany(_ slot: Int) -> Bool { ofArena { $0.binding.traits[slot].isToMany } }
 
   /// The slot on `object` of the relationship that leads back from one of this object's.
-  @inline(__always)
   final func inverseSlot(of slot: Int, on object: ManagedObject) -> Int? {
     let trait = ofArena { $0.binding.traits[slot] }
     // Objects of one context have bindings of one model.
@@ -14,7 +13,6 @@ extension ManagedObject {
   }
 
   /// Whether an object of this one's context is of exactly the entity with an index.
-  @inline(__always)
   private func isOf(_ entity: Int32, _ object: ManagedObject) -> Bool {
     ofArena { arena in
       object.ofArena {
@@ -53,7 +51,6 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/managedObjectExternalRelationship`` for an object of another
   ///   context or store, ``PersistenceError/Code/unacceptableValue`` for one of another entity.
-  @inline(__always)
   final func checkDestination(_ object: ManagedObject, _ slot: Int) throws {
     // In most cases it is of exactly the entity, in the same context and store.
     if isOf(ofArena { $0.binding.traits[slot].destination }, object),

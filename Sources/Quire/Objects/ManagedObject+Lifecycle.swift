@@ -54,7 +54,6 @@ extension ManagedObject {
   }
 
   /// Calls ``awakeFromFetch()`` of an object whose row has been read.
-  @inline(__always)
   final func callAwakeFromFetch() {
     state.remove(.inaccessible)
     // Hooks may be nested, when the object is refreshed within one.
@@ -70,7 +69,6 @@ extension ManagedObject {
 
   /// Gives a row in a leaf to an object that was just made and has neither row nor slots, and calls
   /// the hook.
-  @inline(__always)
   final func fulfil(
     _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
   ) {

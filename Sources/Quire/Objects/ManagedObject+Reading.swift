@@ -16,7 +16,6 @@ extension ManagedObject {
     case elsewhere
   }
 
-  @inline(__always)
   private func find<Value>(
     _ slot: Int, _ kind: FieldKind,
     _ read: (FieldTable.Place, UnsafeRawPointer) -> Value
@@ -30,7 +29,6 @@ extension ManagedObject {
 
   /// The destination that the row of a clean object has, where it cannot be dangling; `nil` when
   /// there is none, and where the general way has to find it.
-  @inline(__always)
   final func sureReference(_ slot: Int) -> Reference? {
     guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }),
       place.isSure, place.isKind(.reference), !place.isNil(in: row)
@@ -86,7 +84,6 @@ extension ManagedObject {
   }
 
   /// An integer attribute. A value that `Number` cannot show is left to `typed(_:)`, which throws.
-  @inline(__always)
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int
   ) throws -> Number? {

@@ -69,7 +69,6 @@ extension ManagedObject {
     sharesContext(with: object) && !object.state.contains(.propagated)
   }
 
-  @inline(__always)
   private func sharesContext(with object: ManagedObject) -> Bool {
     ofArena { arena in object.ofArena { arena.sharesContext(with: $0) } }
   }
@@ -101,7 +100,6 @@ extension ManagedObject {
   }
 
   /// Passes the destinations of a clean object's to-many slot to `take`.
-  @inline(__always)
   private func takeStoredMembers(
     _ slot: Int, willTake: (Int) -> Void, _ take: (consuming ManagedObject) throws -> Void
   ) throws {

@@ -23,7 +23,6 @@ extension ManagedObject {
   }
 
   /// Sets a row in a leaf whose keeper other objects share. The object must not have a row.
-  @inline(__always)
   final func set(_ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>) {
     rowStart = start
     rowByteCount = UInt32(truncatingIfNeeded: byteCount)
@@ -31,7 +30,6 @@ extension ManagedObject {
   }
 
   /// Sets a row in a leaf whose keeper is shared, and releases the former row if there is one.
-  @inline(__always)
   final func replaceRow(
     _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
   ) {
@@ -42,14 +40,12 @@ extension ManagedObject {
   }
 
   /// Sets a row that has an owner of its own. The object must not have a row.
-  @inline(__always)
   final func set(_ row: UnsafeRawBufferPointer, keptBy owner: Unmanaged<AnyObject>) {
     rowStart = row.baseAddress
     rowByteCount = UInt32(truncatingIfNeeded: row.count)
     rowHold = RowHold(owner)
   }
 
-  @inline(__always)
   final var hasRow: Bool { rowStart != nil }
 
   /// The version of the row, which each save raises; 0 where there is no row.

@@ -7,13 +7,12 @@ struct ObjectSlots: RandomAccessCollection {
 
   var startIndex: Int { 0 }
 
-  @inline(__always) var isEmpty: Bool { start == nil }
+  var isEmpty: Bool { start == nil }
 
   /// Borrowed where it is, so that reading copies nothing.
   ///
   /// Without slots every slot is unchanged: a caller that visits slots and calls hooks in between
   /// may find that the object was saved, or its context reset.
-  @inline(__always)
   subscript(slot: Int) -> ManagedObject.Slot {
     _read {
       if slot >= 0 && slot < endIndex {
@@ -30,7 +29,6 @@ struct ObjectSlots: RandomAccessCollection {
   ///
   /// - Parameter body: must not change slots, nor call anything that may. It can still read the
   ///   slot, whose bits stay.
-  @inline(__always)
   func lend<Result>(
     _ slot: Int, _ body: (borrowing ManagedObject.Slot) throws -> Result
   ) rethrows -> Result {
@@ -49,9 +47,9 @@ struct ObjectSlots: RandomAccessCollection {
 // Sound: the memory is taken, exchanged and given back in this file and in the object's `deinit`
 // alone, and is read through `slots`, which checks bounds.
 extension ManagedObject {
-  @inline(__always) final var hasSlots: Bool { slotStart != nil }
+  final var hasSlots: Bool { slotStart != nil }
 
-  @inline(__always) final var slots: ObjectSlots {
+  final var slots: ObjectSlots {
     ObjectSlots(start: slotStart, endIndex: slotStart == nil ? 0 : ofArena { $0.slotCount })
   }
 
@@ -78,7 +76,6 @@ extension ManagedObject {
   }
 
   /// Drops all slots, so that the object shows its row.
-  @inline(__always)
   final func dropSlots() {
     if slotStart != nil { replaceSlots(with: nil) }
   }
@@ -115,7 +112,6 @@ extension ManagedObject {
   /// Sets the content of a slot.
   ///
   /// The caller has made slots; they are made again if an observer of the change had them dropped.
-  @inline(__always)
   final func setSlot(_ slot: Int, _ content: consuming Slot) {
     if slotStart == nil { makeSlots() }
     precondition(slot >= 0 && slot < ofArena { $0.slotCount }, "an entity has no such slot")

@@ -16,7 +16,6 @@ extension ManagedObject {
   }
 
   /// Announces a change to the context's observers. Two comparisons where there are none.
-  @inline(__always)
   private func announce(_ slot: Int, _ change: @autoclosure () -> SlotChange) {
     if ofArena({ $0.isObserved }) { context?.record(slot, of: self, change()) }
   }

@@ -43,7 +43,6 @@ nonisolated open class ManagedObject {
     /// The origin of a new object.
     ///
     /// - Parameter arena: of a context, which outlives the origin.
-    @inline(__always)
     init(new arena: Unmanaged<ObjectArena>) {
       self.init(
         arena,
@@ -52,7 +51,6 @@ nonisolated open class ManagedObject {
     }
 
     /// - Parameter arena: of a session, which outlives the origin.
-    @inline(__always)
     init(_ arena: Unmanaged<ObjectArena>, known reference: Reference) {
       self.arena = arena
       keeper = nil
@@ -293,7 +291,7 @@ extension ManagedObject: Sendable {}
 
 extension ManagedObject {
   /// The arena, which has the object's entity, context and storage.
-  @inline(__always) final var arena: ObjectArena {
+  final var arena: ObjectArena {
     get { arenaReference.takeUnretainedValue() }
     set {
       let former = arenaReference
@@ -305,17 +303,17 @@ extension ManagedObject {
   }
 
   /// Calls `body` with the arena, without retaining it.
-  @inline(__always) final func ofArena<Result>(_ body: (ObjectArena) throws -> Result) rethrows
+  final func ofArena<Result>(_ body: (ObjectArena) throws -> Result) rethrows
     -> Result
   {
     try arenaReference._withUnsafeGuaranteedRef(body)
   }
 
   /// The context's binding of the entity, from when the object has a context.
-  @inline(__always) final var binding: EntityBinding { ofArena { $0.binding } }
-  @inline(__always) final var context: ManagedObjectContext? { ofArena { $0.context } }
+  final var binding: EntityBinding { ofArena { $0.binding } }
+  final var context: ManagedObjectContext? { ofArena { $0.context } }
   /// The session of the object's store; `nil` before the first save, and without a context.
-  @inline(__always) final var session: StoreSession? { ofArena { $0.session } }
+  final var session: StoreSession? { ofArena { $0.session } }
   /// The storage of the object's entity; `nil` before the first save, to a store or to a parent.
-  @inline(__always) final var storage: EntityStorage? { ofArena { $0.storage } }
+  final var storage: EntityStorage? { ofArena { $0.storage } }
 }

@@ -23,7 +23,6 @@ struct FetchIntake {
   /// - Parameter row: the object's row; `nil` if the store has none.
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` if the object is not of the requested
   ///   class.
-  @inline(__always)
   func take(_ object: ManagedObject, _ row: RowBytes?) throws -> ManagedObject {
     if refreshesObjects, !object.isFault { context.refresh(object, mergeChanges: true) }
     if !object.hasRow, !object.hasSlots, let row, !isChild || !isKnownToParent(object) {
@@ -34,7 +33,6 @@ struct FetchIntake {
   }
 
   /// Whether an object that was made for a row can get it without further checks.
-  @inline(__always)
   func takesUnseen(_ object: ManagedObject) -> Bool {
     // The class may have read a property while the object was made.
     !isChild && !object.hasRow && !object.hasSlots
@@ -43,7 +41,6 @@ struct FetchIntake {
   /// Whether objects of the class need no check.
   func isSure(of type: ManagedObject.Type) -> Bool { type == resultClass }
 
-  @inline(__always)
   func checkClass(of object: ManagedObject) throws {
     if type(of: object) != resultClass { try check(object) }
   }
@@ -138,7 +135,6 @@ struct FetchedObjects: MatchVisitor {
     sharedKeeper = .passUnretained(keeper)
   }
 
-  @inline(__always)
   mutating func takeInLeaf(
     _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
   ) throws -> Bool {

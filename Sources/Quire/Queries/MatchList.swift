@@ -123,7 +123,6 @@ struct MatchList: MatchVisitor {
   }
 
   /// The prefix of the second key; `nil` if there is none.
-  @inline(__always)
   private func second(
     of subject: some PathSubject, _ paths: [FetchPath], _ match: FetchMatch
   ) -> SortPrefix? {
@@ -178,7 +177,6 @@ struct MatchList: MatchVisitor {
 
   // MARK: The order
 
-  @inline(__always)
   private func precedes(_ left: Item, _ right: Item, _ kept: Kept) -> Bool {
     if left.prefix < right.prefix { return true }
     if right.prefix < left.prefix { return false }

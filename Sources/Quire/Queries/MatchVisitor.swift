@@ -63,14 +63,12 @@ protocol MatchVisitor {
 extension MatchVisitor {
   static var countsRows: Bool { false }
 
-  @inline(__always)
   mutating func countRow() {}
 
   mutating func abandonWalk() {}
 
   static var takesRows: Bool { false }
 
-  @inline(__always)
   func bound(_ table: FieldTable, sortedBy paths: [FetchPath]) -> SortBound? { nil }
 
   mutating func begin(_ storage: EntityStorage, count: Int) {}

@@ -60,7 +60,6 @@ final class RowCheck {
 extension RowCheck {
   /// Removes the entries whose rows fail the filter, and removes the bytes of entries whose rows
   /// must be looked up. Rows that keep their bytes have a complete fixed part and a valid end.
-  @inline(__always)
   func sift(_ entries: inout [RecordEntry], _ shape: RowShape) {
     if let filter { return filter.sift(&entries, shape) }
     entries.sift { $0.sift { start, byteCount in shape.endsRight(start, byteCount) ? true : nil } }

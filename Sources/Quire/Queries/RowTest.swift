@@ -58,20 +58,17 @@ struct RowTest {
   ///   - row: bytes in the entity's layout with a complete fixed part; checked by a reader if
   ///     ``readsVariableFields``.
   ///   - constants: the bytes of all constants.
-  @inline(__always)
   func holds(in row: UnsafeRawPointer, _ constants: UnsafeRawPointer) -> Bool {
     holds(in: row, constants, as: form)
   }
 
   /// The same for a test whose form is known where this is compiled, so that nothing is left of the
   /// choice among the forms.
-  @inline(__always)
   func holds(in row: UnsafeRawPointer, _ constants: UnsafeRawPointer, as form: Form) -> Bool {
     if field.isNil(in: row) { return (form == .absent) != isNegated }
     return isTrue(in: row, constants, as: form) != isNegated
   }
 
-  @inline(__always)
   private func isTrue(
     in row: UnsafeRawPointer, _ constants: UnsafeRawPointer, as form: Form
   ) -> Bool {
@@ -95,7 +92,6 @@ struct RowTest {
     }
   }
 
-  @inline(__always)
   private func isBetween(_ number: Int64) -> Bool {
     // Without a branch, as which rows pass is as good as random.
     let isAbove = Int64(bitPattern: low) <= number ? 1 : 0
@@ -103,14 +99,12 @@ struct RowTest {
     return isAbove & isBelow != 0
   }
 
-  @inline(__always)
   private func isBetween(_ number: Double) -> Bool {
     let isAbove = Double(bitPattern: low) <= number ? 1 : 0
     let isBelow = number <= Double(bitPattern: high) ? 1 : 0
     return isAbove & isBelow != 0
   }
 
-  @inline(__always)
   private func constant(_ constants: UnsafeRawPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: constants + Int(low), count: Int(high))
   }
@@ -144,7 +138,6 @@ final class RowFilter {
   }
 
   /// - Parameter row: bytes in the entity's layout, not empty; checked as ``needsReader`` says.
-  @inline(__always)
   func holds(for row: UnsafeRawBufferPointer) -> Bool {
     guard let row = row.baseAddress, let constants = UnsafeRawPointer(constants.baseAddress)
     else { return false }
@@ -205,7 +198,6 @@ final class RowFilter {
   }
 
   /// - Parameter place: the index of the test; afterwards that of the next test outside it.
-  @inline(__always)
   private func holds(
     _ place: inout Int, _ row: UnsafeRawPointer, _ constants: UnsafeRawPointer
   ) -> Bool {

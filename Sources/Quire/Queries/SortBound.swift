@@ -63,7 +63,6 @@ struct SortBound {
     }
   }
 
-  @inline(__always)
   private func excludes(
     _ row: UnsafeRawPointer, _ number: (FieldTable.Place) -> Double
   ) -> Bool {
@@ -77,7 +76,6 @@ extension [RecordEntry] {
   /// Filters the entries in place.
   ///
   /// - Parameter sift: moves those that are kept to the front, and returns their number.
-  @inline(__always)
   mutating func sift(_ sift: (UnsafeMutableBufferPointer<RecordEntry>) -> Int) {
     let kept = withUnsafeMutableBufferPointer { sift($0) }
     removeLast(count &- kept)
@@ -90,7 +88,6 @@ extension UnsafeMutableBufferPointer<RecordEntry> {
   /// - Parameter passes: whether an entry is kept; `nil` to keep it without its bytes. Called with
   ///   the bytes of each entry that has any.
   /// - Returns: the number of entries kept.
-  @inline(__always)
   func sift(_ passes: (UnsafeRawPointer, Int) -> Bool?) -> Int {
     var kept = 0
     for place in indices {

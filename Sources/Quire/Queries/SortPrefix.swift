@@ -114,7 +114,6 @@ struct SortPrefix: Comparable, Sendable {
     return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
   }
 
-  @inline(__always)
   static func < (left: SortPrefix, right: SortPrefix) -> Bool {
     left.rank != right.rank ? left.rank < right.rank : left.bits < right.bits
   }

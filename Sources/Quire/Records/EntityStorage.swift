@@ -160,7 +160,6 @@ final class StoreEntities: Sendable {
     return Reference(entity: stored.number, key: id.key)
   }
 
-  @inline(__always)
   func uncountedStorage(of reference: Reference) -> Unmanaged<EntityStorage>? {
     let number = Int(reference.entity)
     return number < uncountedByNumber.count ? uncountedByNumber[number] : nil

@@ -48,7 +48,6 @@ extension RowLayout {
 
 extension RowReader {
   /// Whether the row has values outside of it.
-  @inline(__always)
   var hasExternal: Bool { bytes[2] & RowLayout.externalFlag != 0 }
 
   /// The offset and the number of the entries for fields whose values are outside.

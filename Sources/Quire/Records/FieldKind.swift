@@ -43,7 +43,7 @@ enum FieldKind: UInt8, Sendable {
   }
 
   /// Whether values are in the variable part of a row.
-  @inline(__always) var isVariable: Bool { rawValue >= FieldKind.string.rawValue }
+  var isVariable: Bool { rawValue >= FieldKind.string.rawValue }
 
   /// The number of bytes in the fixed part of a row; `nil` for values in the variable part.
   var fixedWidth: Int? {

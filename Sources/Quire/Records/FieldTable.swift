@@ -49,22 +49,18 @@ final class FieldTable: Sendable {
 }
 
 extension FieldTable.Place {
-  @inline(__always)
   func isKind(_ kind: FieldKind) -> Bool { self.kind == kind.rawValue }
 
-  @inline(__always)
   func isNil(in row: UnsafeRawPointer) -> Bool {
     row.load(fromByteOffset: Int(nilOffset), as: UInt8.self) & nilMask != 0
   }
 
   /// The bits of a fixed field.
-  @inline(__always)
   func fixed<Bits: FixedWidthInteger>(in row: UnsafeRawPointer) -> Bits {
     Bits(littleEndian: row.loadUnaligned(fromByteOffset: Int(place), as: Bits.self))
   }
 
   /// The bytes of a variable field.
-  @inline(__always)
   func variable(in row: UnsafeRawPointer) -> UnsafeRawBufferPointer {
     let isWide = row.load(fromByteOffset: 2, as: UInt8.self) & RowLayout.wideOffsetsFlag != 0
     let offsets = row + Int(offsetsStart)
@@ -82,7 +78,6 @@ extension FieldTable.Place {
     return UnsafeRawBufferPointer(start: values + start, count: end - start)
   }
 
-  @inline(__always)
   private static func offset<Offset: FixedWidthInteger>(
     _ offsets: UnsafeRawPointer, _ index: Int, as type: Offset.Type
   ) -> Int {

@@ -61,7 +61,6 @@ struct NameTable: Sendable {
     return Int(truncatingIfNeeded: hash ?? 0)
   }
 
-  @inline(__always)
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let product = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
     return product ^ product &>> 29

@@ -16,7 +16,6 @@ final class NewRows {
   }
 
   /// Inserts the row that was built last under a key that was never used before.
-  @inline(__always)
   func put(at reference: Reference) throws {
     let wasThere = try row.withBytes { bytes in
       try keys.record(bytes, at: reference)
@@ -43,7 +42,6 @@ struct NewRowKeys {
 
   /// Collects the keys of a row that is about to be inserted under a key that was never used
   /// before.
-  @inline(__always)
   func record(_ row: UnsafeRawBufferPointer, at reference: Reference) throws {
     if indexes.isEmpty { return }
     try upkeep?.record(row, at: reference, indexes, storage.layout, isUnchecked: isUnchecked)

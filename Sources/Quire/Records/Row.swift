@@ -12,13 +12,11 @@ struct RowBytes {
   let owner: AnyObject
 
   /// - Parameter layout: the current layout; a row of an older one is converted to it.
-  @inline(__always)
   init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
     try self.init(value.bytes, value.owner, layout: layout)
   }
 
   /// - Parameter owner: keeps the bytes in memory.
-  @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer, _ owner: AnyObject, layout: RowLayout) throws(RowError) {
     guard RowReader.isCurrent(bytes, layout), let start = bytes.baseAddress else {
       self = try RowBytes(older: bytes, owner, layout)
@@ -29,7 +27,6 @@ struct RowBytes {
   }
 
   /// The same for a row that a reader has checked, unless it has converted it.
-  @inline(__always)
   init(
     _ bytes: UnsafeRawBufferPointer, _ owner: AnyObject, readBy reader: RowReader,
     layout: RowLayout

@@ -37,7 +37,6 @@ struct RowReader {
 
   /// Reads a row of this layout or of one of its older ones. The latter is converted to this one in
   /// `scratch`, which must outlive the reader.
-  @inline(__always)
   init(
     _ bytes: UnsafeRawBufferPointer, layout: RowLayout, _ scratch: RowScratch
   ) throws(RowError) {
@@ -49,7 +48,6 @@ struct RowReader {
   }
 
   /// Whether the row has this layout and a complete fixed part.
-  @inline(__always)
   static func isCurrent(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> Bool {
     bytes.count >= layout.offsetsStart
       && UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)) == layout.number
@@ -57,7 +55,6 @@ struct RowReader {
 
   /// The version of a row of this layout; `nil` if a quick check does not show that its end is
   /// valid.
-  @inline(__always)
   static func version(of bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> UInt32? {
     guard isCurrent(bytes, layout), endsRight(bytes, layout) else { return nil }
     return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
@@ -67,7 +64,6 @@ struct RowReader {
   /// with values outside, and for rows of more than 64 KiB. For rows of which no more is read.
   ///
   /// - Parameter bytes: a row of this layout with a complete fixed part.
-  @inline(__always)
   static func endsRight(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> Bool {
     let rest = bytes.count &- layout.offsetsStart &- 2 &* layout.variableCount
     guard rest >= 0, bytes[2] & (RowLayout.wideOffsetsFlag | RowLayout.externalFlag) == 0 else {
@@ -107,7 +103,6 @@ struct RowReader {
   }
 
   /// - Parameter bytes: a row that a reader of this layout has checked before.
-  @inline(__always)
   init(checked bytes: UnsafeRawBufferPointer, _ layout: RowLayout) {
     self.bytes = bytes
     self.layout = layout

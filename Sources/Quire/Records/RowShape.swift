@@ -13,7 +13,6 @@ struct RowShape {
   /// Whether the bytes are a row of the usual form: of this layout, with narrow offsets that are
   /// consistent, and without values outside. Any other row, damaged or not, is left to
   /// ``RowReader``.
-  @inline(__always)
   func isRight(_ row: UnsafeRawPointer, _ byteCount: Int) -> Bool {
     let valuesStart = offsetsStart &+ 2 &* variableCount
     guard byteCount >= valuesStart,
@@ -33,7 +32,6 @@ struct RowShape {
   }
 
   /// Whether the fixed part and the end have the usual form: enough if no variable field is read.
-  @inline(__always)
   func endsRight(_ row: UnsafeRawPointer, _ byteCount: Int) -> Bool {
     let rest = byteCount &- offsetsStart &- 2 &* variableCount
     guard rest >= 0, UInt16(littleEndian: row.loadUnaligned(as: UInt16.self)) == number,

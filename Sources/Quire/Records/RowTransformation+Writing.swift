@@ -85,7 +85,6 @@ extension RowTransformation {
     return count
   }
 
-  @inline(__always)
   private func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
     if let base = bytes.baseAddress { target.copyMemory(from: base, byteCount: bytes.count) }
   }
@@ -96,7 +95,6 @@ extension RowTransformation {
     target.storeBytes(of: byte & ~(1 << UInt8(field & 7)), toByteOffset: place, as: UInt8.self)
   }
 
-  @inline(__always)
   private func copyBits(of row: RowReader, to target: UnsafeMutableRawPointer) {
     if hasFewFields, row.bytes.count >= RowTransformation.wordByteCount,
       let source = row.bytes.baseAddress
@@ -124,7 +122,6 @@ extension RowTransformation {
   }
 
   /// Writes the end offsets, and the values after them.
-  @inline(__always)
   private func writeVariables(
     of row: RowReader, _ converted: [[UInt8]], to target: UnsafeMutableRawPointer
   ) -> Int {

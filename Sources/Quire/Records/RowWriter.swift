@@ -75,7 +75,6 @@ final class RowWriter {
   /// - Parameter put: writes the content of the field with an index by ``put(_:_:)`` or
   ///   ``put(_:in:)``; returns `false` for no value.
   /// - Throws: ``RowError`` if a value is not of its field's kind or out of its range.
-  @inline(__always)
   func write(version: UInt32, putting put: (Int) throws -> Bool) throws {
     var variableCount = 0
     if !externals.isEmpty { externals = [] }

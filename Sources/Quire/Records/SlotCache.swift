@@ -37,7 +37,6 @@ final class SlotCache: Sendable {
         mask.store(mask.load(ordering: .relaxed) | 255 << shift, ordering: .releasing)
       }
 
-      @inline(__always)
       func fill(_ object: UnsafeMutableRawPointer) {
         let mask = mask.load(ordering: .acquiring)
         let bits = bits.load(ordering: .relaxed) & mask
@@ -80,7 +79,6 @@ final class SlotCache: Sendable {
       return nil
     }
 
-    @inline(__always)
     func fill(_ object: UnsafeMutableRawPointer) {
       for index in 0..<windowCount.load(ordering: .acquiring) { windows[index].fill(object) }
     }
@@ -123,7 +121,6 @@ final class SlotCache: Sendable {
   static var mark: UInt8 { 254 }
 
   /// The byte in which a property stores its slot. A slot that is too high is looked up each time.
-  @inline(__always)
   static func marker(of slot: Int) -> UInt8 { slot < Int(mark) ? UInt8(slot) : unknown }
 
   private let tables = Mutex<[Table]>([])
@@ -141,7 +138,6 @@ final class SlotCache: Sendable {
   /// Gives a new object the known slots of its class's typed properties.
   ///
   /// - Parameter object: an object of exactly this class, not accessed by anything else.
-  @inline(__always)
   func fill(_ object: UnsafeMutableRawPointer, of type: Any.Type) {
     if first.load(ordering: .acquiring) != 0 { withTable(of: type) { $0.fill(object) } }
   }
@@ -169,7 +165,6 @@ final class SlotCache: Sendable {
     }
   }
 
-  @inline(__always)
   private func withTable<Result>(of type: Any.Type, _ body: (Table) -> Result) -> Result? {
     let identifier = ObjectIdentifier(type)
     // Sound: a table exists as long as the cache.

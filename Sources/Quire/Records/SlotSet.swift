@@ -14,10 +14,9 @@ struct SlotSet: Sequence, Equatable {
     for slot in slots { append(slot) }
   }
 
-  @inline(__always) var isEmpty: Bool { low == 0 && high == nil }
+  var isEmpty: Bool { low == 0 && high == nil }
 
   /// - Parameter slot: greater than all that are there.
-  @inline(__always)
   mutating func append(_ slot: Int) {
     if slot < 64 { low |= 1 << UInt64(slot) } else { appendHigh(slot) }
   }
@@ -43,7 +42,6 @@ struct SlotSet: Sequence, Equatable {
     return true
   }
 
-  @inline(__always)
   func makeIterator() -> Iterator { Iterator(low: low, high: high) }
 
   struct Iterator: IteratorProtocol {
@@ -56,7 +54,6 @@ struct SlotSet: Sequence, Equatable {
       self.high = high
     }
 
-    @inline(__always)
     mutating func next() -> Int? {
       if low != 0 {
         defer { low &= low &- 1 }

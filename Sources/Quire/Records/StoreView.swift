@@ -60,7 +60,6 @@ final class StoreView {
   /// The rows of a concrete entity; `nil` if none was ever written.
   func rows(of storage: EntityStorage) throws -> RecordTree? { try knownRows(of: storage)?.tree }
 
-  @inline(__always)
   func knownRows(of storage: EntityStorage) throws -> Rows? {
     switch rowTrees[storage.index] {
     case .unknown: try findRows(of: storage)

@@ -13,6 +13,5 @@ struct Uncounted<Object: AnyObject>: RandomAccessCollection {
   var startIndex: Int { 0 }
   var endIndex: Int { objects.count }
 
-  @inline(__always)
   subscript(index: Int) -> Unmanaged<Object> { .passUnretained(objects[index]) }
 }

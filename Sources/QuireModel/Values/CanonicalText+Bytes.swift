@@ -60,7 +60,6 @@ extension CanonicalText {
   }
 
   /// The first position at which two texts differ or one of them ends.
-  @inline(__always)
   private static func firstDifference(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Int {
@@ -80,7 +79,6 @@ extension CanonicalText {
   }
 
   /// Whether the text ends here, or has a character here that composition leaves as it is.
-  @inline(__always)
   private static func stands(_ place: Int, in text: UnsafeRawBufferPointer) -> Bool {
     place == text.count
       || text[place] < 0x80 && (place + 1 == text.count || text[place + 1] < 0x80)
@@ -88,6 +86,5 @@ extension CanonicalText {
 
   /// Whether a character ends with this byte if ASCII follows. A carriage return and a line feed
   /// are one.
-  @inline(__always)
   private static func endsCharacter(_ byte: UInt8) -> Bool { byte < 0x80 && byte != 0x0D }
 }

@@ -80,7 +80,7 @@ package enum SHA256 {
 }
 
 extension UInt32 {
-  @inline(__always) fileprivate func rotated(_ count: UInt32) -> UInt32 {
+  fileprivate func rotated(_ count: UInt32) -> UInt32 {
     self &>> count | self &<< (32 &- count)
   }
 }

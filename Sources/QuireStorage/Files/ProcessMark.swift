@@ -31,14 +31,12 @@ struct ProcessMark: Sendable {
   }
 
   /// Whether this is the calling process. Tested with each change, so it only compares a number.
-  @inline(__always)
   var isCurrent: Bool { forkCount == ForkCount.known || isCurrentInSimulation }
 
   @inline(never)
   private var isCurrentInSimulation: Bool { simulation?.isCurrent ?? false }
 
   /// - Throws: ``StorageError/forked`` in a child.
-  @inline(__always)
   func check() throws(StorageError) {
     if !isCurrent { throw .forked }
   }

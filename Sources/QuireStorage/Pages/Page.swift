@@ -30,61 +30,59 @@ enum PageHeader {
 struct Page: @unchecked Sendable {
   let base: UnsafeRawPointer
 
-  @inline(__always)
   init(_ base: UnsafeRawPointer) { self.base = base }
 
-  @inline(__always) var checksum: UInt64 { base.u64(at: PageHeader.checksum) }
-  @inline(__always) var commit: CommitNumber {
+  var checksum: UInt64 { base.u64(at: PageHeader.checksum) }
+  var commit: CommitNumber {
     CommitNumber(rawValue: base.u64(at: PageHeader.commit))
   }
-  @inline(__always) var typeByte: UInt8 {
+  var typeByte: UInt8 {
     base.load(fromByteOffset: PageHeader.type, as: UInt8.self)
   }
-  @inline(__always) var isOfRecords: Bool {
+  var isOfRecords: Bool {
     typeByte == PageType.recordLeaf.rawValue || typeByte == PageType.recordInner.rawValue
   }
-  @inline(__always) var isOfIndex: Bool {
+  var isOfIndex: Bool {
     typeByte == PageType.indexLeaf.rawValue || typeByte == PageType.indexInner.rawValue
   }
   /// Tree nodes: how far above the leaves this node is. Strictly falling on the way down, so that
   /// no damage can send a descent in circles.
-  @inline(__always) var level: Int {
+  var level: Int {
     Int(base.load(fromByteOffset: PageHeader.level, as: UInt8.self))
   }
   /// Tree nodes: the number of entries. Overflow pages: the number of value bytes.
-  @inline(__always) var count: Int { base.u16(at: PageHeader.count) }
+  var count: Int { base.u16(at: PageHeader.count) }
   /// Tree nodes: where the lowest cell begins.
-  @inline(__always) var cellStart: Int { base.u16(at: PageHeader.cellStart) }
+  var cellStart: Int { base.u16(at: PageHeader.cellStart) }
   /// Tree nodes: all unused bytes, the holes between cells included.
-  @inline(__always) var freeBytes: Int { base.u16(at: PageHeader.freeBytes) }
+  var freeBytes: Int { base.u16(at: PageHeader.freeBytes) }
 }
 
 /// The bytes of one page that its transaction may change.
 struct MutablePage {
   let base: UnsafeMutableRawPointer
 
-  @inline(__always)
   init(_ base: UnsafeMutableRawPointer) { self.base = base }
 
-  @inline(__always) var page: Page { Page(UnsafeRawPointer(base)) }
+  var page: Page { Page(UnsafeRawPointer(base)) }
 
-  @inline(__always) var checksum: UInt64 {
+  var checksum: UInt64 {
     get { page.checksum }
     nonmutating set { base.setU64(newValue, at: PageHeader.checksum) }
   }
-  @inline(__always) var commit: CommitNumber {
+  var commit: CommitNumber {
     get { page.commit }
     nonmutating set { base.setU64(newValue.rawValue, at: PageHeader.commit) }
   }
-  @inline(__always) var count: Int {
+  var count: Int {
     get { page.count }
     nonmutating set { base.setU16(newValue, at: PageHeader.count) }
   }
-  @inline(__always) var cellStart: Int {
+  var cellStart: Int {
     get { page.cellStart }
     nonmutating set { base.setU16(newValue, at: PageHeader.cellStart) }
   }
-  @inline(__always) var freeBytes: Int {
+  var freeBytes: Int {
     get { page.freeBytes }
     nonmutating set { base.setU16(newValue, at: PageHeader.freeBytes) }
   }

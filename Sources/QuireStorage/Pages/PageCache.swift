@@ -86,13 +86,11 @@ final class PageCache: @unchecked Sendable {
 
   /// The page if it is in memory; its commit number tells the version. The caller must be inside
   /// the reclaimer.
-  @inline(__always)
   func find(_ id: PageID) -> PageWord {
     guard let slot = slot(of: id) else { return .absent }
     return PageWord(bits: slot.pointee.load(ordering: .acquiring))
   }
 
-  @inline(__always)
   private func slot(of id: PageID) -> UnsafeMutablePointer<Atomic<UInt>>? {
     let directory = currentDirectory
     let index = Int(id.rawValue >> PageCache.chunkShift)
@@ -102,19 +100,16 @@ final class PageCache: @unchecked Sendable {
     return chunk + (Int(id.rawValue) & (PageCache.chunkCount - 1))
   }
 
-  @inline(__always)
   private var currentDirectory: UnsafeMutablePointer<Atomic<UInt>> {
     UnsafeMutableRawPointer(bitPattern: directory.load(ordering: .acquiring)).unsafelyUnwrapped
       .assumingMemoryBound(to: Atomic<UInt>.self)
   }
 
   // A directory: how many chunks it has room for, then their addresses.
-  @inline(__always)
   private static func capacity(of directory: UnsafeMutablePointer<Atomic<UInt>>) -> Int {
     Int(directory[0].load(ordering: .relaxed))
   }
 
-  @inline(__always)
   private static func chunk(
     _ index: Int, in directory: UnsafeMutablePointer<Atomic<UInt>>
   ) -> UnsafeMutablePointer<Atomic<UInt>>? {

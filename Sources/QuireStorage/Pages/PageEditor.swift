@@ -64,7 +64,6 @@ final class PageEditor {
   ///
   /// - Throws: ``StorageError/transactionTooLarge(byteCount:limit:)`` if too little of it can go to
   ///   the file.
-  @inline(__always)
   func keepWithinLimit() throws(StorageError) {
     if ownByteCount > byteLimit { try spill() }
   }
@@ -134,7 +133,6 @@ final class PageEditor {
   }
 
   /// Whether a page is in memory as a private copy of this transaction.
-  @inline(__always)
   func isOwn(_ id: PageID) -> Bool {
     let word = space.overlay[id]
     return word.isPage && word.page.commit == commit

@@ -21,10 +21,10 @@ import Synchronization
 final class PageFrame: @unchecked Sendable {
   /// The bytes before the page in its slot, so that the page begins within a cache line with it.
   static var headerByteCount: Int { 32 }
-  @inline(__always) fileprivate static var ownerDistance: Int { 8 }
-  @inline(__always) fileprivate static var imageSpanDistance: Int { 16 }
-  @inline(__always) private static var wasUsedDistance: Int { 24 }
-  @inline(__always) fileprivate static var ringPlaceDistance: Int { 32 }
+  fileprivate static var ownerDistance: Int { 8 }
+  fileprivate static var imageSpanDistance: Int { 16 }
+  private static var wasUsedDistance: Int { 24 }
+  fileprivate static var ringPlaceDistance: Int { 32 }
 
   /// The page's bytes; valid as long as the frame has an owner.
   let base: UnsafeMutableRawPointer
@@ -45,19 +45,17 @@ final class PageFrame: @unchecked Sendable {
   deinit { slab.memory.give(base - PageFrame.headerByteCount, of: slab) }
 
   /// The frame of a page; everything that a table shows has one.
-  @inline(__always)
   fileprivate static func owner(of base: UnsafeRawPointer) -> Unmanaged<PageFrame> {
     Unmanaged.fromOpaque((base - ownerDistance).load(as: UnsafeRawPointer.self))
   }
 
   /// Puts the frame into a table: one reference passes to it.
-  @inline(__always) func intoTable() -> PageWord {
+  func intoTable() -> PageWord {
     _ = Unmanaged.passRetained(self)
     return PageWord(bits: UInt(bitPattern: base))
   }
 
   /// Notes a use, for the cache's choice of what to give up.
-  @inline(__always)
   static func noteUse(of base: UnsafeRawPointer) {
     let flag = UnsafeMutableRawPointer(mutating: base - wasUsedDistance)
       .assumingMemoryBound(to: Atomic<UInt64>.self)
@@ -79,23 +77,23 @@ final class PageFrame: @unchecked Sendable {
 struct PageWord: Equatable {
   var bits: UInt
 
-  @inline(__always) init(bits: UInt) { self.bits = bits }
-  @inline(__always) init(_ page: Page) { bits = UInt(bitPattern: page.base) }
+  init(bits: UInt) { self.bits = bits }
+  init(_ page: Page) { bits = UInt(bitPattern: page.base) }
 
   /// The table has no entry: the page is as in the file.
   static var absent: PageWord { PageWord(bits: 0) }
   /// The page is free, or its content cannot be trusted.
   static var unreadable: PageWord { PageWord(bits: 1) }
 
-  @inline(__always) var isPage: Bool { bits > 1 }
+  var isPage: Bool { bits > 1 }
   /// The page's bytes. Only where `isPage`.
-  @inline(__always) var base: UnsafeRawPointer {
+  var base: UnsafeRawPointer {
     UnsafeRawPointer(bitPattern: bits).unsafelyUnwrapped
   }
-  @inline(__always) var page: Page { Page(base) }
-  @inline(__always) fileprivate var owner: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
+  var page: Page { Page(base) }
+  fileprivate var owner: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
   /// The log span in which the page was logged whole; see ``PageFrame``.
-  @inline(__always) var imageSpan: UInt64 {
+  var imageSpan: UInt64 {
     get { (base - PageFrame.imageSpanDistance).load(as: UInt64.self) }
     nonmutating set {
       UnsafeMutableRawPointer(mutating: base - PageFrame.imageSpanDistance)
@@ -118,9 +116,9 @@ struct PageWord: Equatable {
 
 extension Page {
   /// The frame that the page lies in, retained. Every page that a ``PageSpace`` shows has one.
-  @inline(__always) var frame: PageFrame { PageFrame.owner(of: base).takeUnretainedValue() }
+  var frame: PageFrame { PageFrame.owner(of: base).takeUnretainedValue() }
   /// The frame, not retained.
-  @inline(__always) var frameReference: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
+  var frameReference: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
 }
 
 extension Reclaimer {

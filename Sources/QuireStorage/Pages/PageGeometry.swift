@@ -7,30 +7,30 @@ struct PageGeometry: Hashable, Sendable {
   }
 
   /// The bytes of a page after its header.
-  @inline(__always) var capacity: Int { pageSize - PageHeader.byteCount }
+  var capacity: Int { pageSize - PageHeader.byteCount }
   /// The longest index key: four entries fit in an inner node, whatever its keys.
-  @inline(__always) var keyLimit: Int { capacity / 4 - 32 }
+  var keyLimit: Int { capacity / 4 - 32 }
   /// The longest value kept in its leaf; longer ones go to a run of overflow pages.
-  @inline(__always) var inlineValueLimit: Int { capacity / 4 }
+  var inlineValueLimit: Int { capacity / 4 }
 
   /// The entries of a page map.
-  @inline(__always) var mapEntryCount: Int { capacity / PageMap.entryByteCount }
+  var mapEntryCount: Int { capacity / PageMap.entryByteCount }
   /// The entries among them that speak for other maps.
-  @inline(__always) var mapChildCount: UInt32 { UInt32(max(4, mapEntryCount / 64)) }
+  var mapChildCount: UInt32 { UInt32(max(4, mapEntryCount / 64)) }
   /// The pages one map speaks for, itself included: those of its group.
-  @inline(__always) var groupPageCount: UInt32 { UInt32(mapEntryCount) - mapChildCount }
+  var groupPageCount: UInt32 { UInt32(mapEntryCount) - mapChildCount }
   /// The map that speaks for `id`.
-  @inline(__always) func mapPage(for id: PageID) -> PageID {
+  func mapPage(for id: PageID) -> PageID {
     mapPage(ofGroup: id.rawValue / groupPageCount)
   }
-  @inline(__always) func mapPage(ofGroup group: UInt32) -> PageID {
+  func mapPage(ofGroup group: UInt32) -> PageID {
     PageID(group * groupPageCount + PageID.firstMap.rawValue)
   }
-  @inline(__always) func isMap(_ id: PageID) -> Bool {
+  func isMap(_ id: PageID) -> Bool {
     id.rawValue % groupPageCount == PageID.firstMap.rawValue
   }
   /// The index of a page's stamp in the map of its group.
-  @inline(__always) func mapIndex(of id: PageID) -> Int { Int(id.rawValue % groupPageCount) }
+  func mapIndex(of id: PageID) -> Int { Int(id.rawValue % groupPageCount) }
   /// The place of a map's stamp in another map; `nil` for the first one.
   func stampPlace(ofMap id: PageID) -> (map: PageID, index: Int)? {
     let group = id.rawValue / groupPageCount

@@ -10,17 +10,14 @@ enum PageMap {
   static let entryByteCount = 4
 
   /// The stamp of a page that `commit` wrote: never 0.
-  @inline(__always)
   static func stamp(of commit: CommitNumber) -> UInt32 {
     UInt32(truncatingIfNeeded: commit.rawValue) | 0x8000_0000
   }
 
-  @inline(__always)
   static func entry(_ index: Int, in map: Page) -> UInt32 {
     map.base.u32(at: PageHeader.byteCount &+ index &* entryByteCount)
   }
 
-  @inline(__always)
   static func set(_ index: Int, to entry: UInt32, in map: MutablePage) {
     map.base.setU32(entry, at: PageHeader.byteCount &+ index &* entryByteCount)
   }

@@ -45,7 +45,7 @@ struct PageOverlay {
       CommitNumber(rawValue: UInt64(words[0].load(ordering: .relaxed)))
     }
 
-    @inline(__always) subscript(slot: Int) -> PageWord {
+    subscript(slot: Int) -> PageWord {
       get { PageWord(bits: words[slot &+ 1].load(ordering: .acquiring)) }
       nonmutating set { words[slot &+ 1].store(newValue.bits, ordering: .releasing) }
     }
@@ -82,7 +82,6 @@ struct PageOverlay {
     }
   }
 
-  @inline(__always)
   func chunk(_ index: Int) -> Chunk? {
     guard index < capacity else { return nil }
     let address = directory[index].load(ordering: .acquiring)
@@ -96,16 +95,15 @@ struct PageOverlay {
       chunk.map { UInt(bitPattern: UnsafeRawPointer($0.words)) } ?? 0, ordering: .releasing)
   }
 
-  @inline(__always)
   subscript(id: PageID) -> PageWord {
     guard let chunk = chunk(Int(id.rawValue >> PageOverlay.chunkShift)) else { return .absent }
     return chunk[PageOverlay.slot(of: id)]
   }
 
-  @inline(__always) static func slot(of id: PageID) -> Int {
+  static func slot(of id: PageID) -> Int {
     Int(id.rawValue) & (chunkCount - 1)
   }
-  @inline(__always) static func id(chunk: Int, slot: Int) -> PageID {
+  static func id(chunk: Int, slot: Int) -> PageID {
     PageID(UInt32(truncatingIfNeeded: chunk << Int(chunkShift) | slot))
   }
 

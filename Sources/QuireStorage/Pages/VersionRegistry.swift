@@ -86,7 +86,6 @@ final class VersionRecord: @unchecked Sendable {
   }
 
   /// Why the version cannot be read any more; `nil` as long as it can.
-  @inline(__always)
   var ending: StorageError? {
     switch endingCode.load(ordering: .sequentiallyConsistent) {
     case 0: nil

@@ -41,7 +41,6 @@ enum CellMap {
   /// Marks bytes as taken.
   ///
   /// - Returns: `false` if one of them was before.
-  @inline(__always)
   private static func mark(
     _ range: Range<Int>, in words: UnsafeMutableBufferPointer<UInt64>
   ) -> Bool {
@@ -59,7 +58,6 @@ enum CellMap {
   }
 
   /// The first bit at or after `offset` that is set, or clear; the end when there is none.
-  @inline(__always)
   private static func firstBit(
     _ isSet: Bool, from offset: Int, in words: UnsafeMutableBufferPointer<UInt64>
   ) -> Int {

@@ -22,17 +22,14 @@ struct IndexEntries {
     prefix = IndexLayout.prefixByteCount(of: node)
   }
 
-  @inline(__always)
   func source(_ index: Int) -> Int { index < slot ? index : index &- 1 }
 
   /// The length of the key at `index`, which has one.
-  @inline(__always)
   func keyByteCount(at index: Int) -> Int {
     if index == slot { return key.count }
     return prefix &+ IndexLayout.cell(at: source(index), in: node).suffixByteCount
   }
 
-  @inline(__always)
   func payload(at index: Int) -> UnsafeRawBufferPointer {
     index == slot ? payload : IndexLayout.payload(at: source(index), in: node)
   }
@@ -133,7 +130,6 @@ struct IndexFilling {
   }
 
   /// Adds an entry whose key begins with the prefix, or an inner node's first, whose key is empty.
-  @inline(__always)
   mutating func add(_ key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer) {
     let suffixByteCount = max(0, key.count &- prefix)
     cellStart &-= IndexCell.byteCount(suffix: suffixByteCount, payload: payload.count)
@@ -191,7 +187,6 @@ struct IndexFilling {
   }
 
   /// The end of the cell that begins at an offset.
-  @inline(__always)
   private static func cellEnd(_ start: Int, in node: Page, _ isLeaf: Bool) -> Int {
     let payload = IndexCell(node.base + start).payloadStart
     return payload - node.base

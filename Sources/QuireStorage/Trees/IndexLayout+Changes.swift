@@ -98,7 +98,6 @@ extension IndexLayout {
     }
   }
 
-  @inline(__always)
   static func beginsWithPrefix(
     of node: Page, _ prefix: Int, _ key: UnsafeRawBufferPointer
   ) -> Bool {

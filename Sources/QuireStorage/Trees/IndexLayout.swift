@@ -40,20 +40,16 @@ enum IndexLayout: NodeLayout {
 
   // MARK: Where things are
 
-  @inline(__always)
   static func prefixByteCount(of node: Page) -> Int { node.base.u16(at: prefixLengthOffset) }
 
   /// The number of bytes of a prefix with its length: a multiple of four, so that heads are aligned
   /// and none crosses cache lines.
-  @inline(__always)
   static func prefixFieldByteCount(_ prefixByteCount: Int) -> Int { (prefixByteCount &+ 5) & ~3 }
 
-  @inline(__always)
   static func headsStart(prefix prefixByteCount: Int) -> Int {
     PageHeader.byteCount &+ prefixFieldByteCount(prefixByteCount)
   }
 
-  @inline(__always)
   static func head(at slot: Int, in node: Page) -> UInt32 {
     node.base.u32(at: headsStart(prefix: prefixByteCount(of: node)) &+ slot &* headByteCount)
   }
@@ -66,7 +62,6 @@ enum IndexLayout: NodeLayout {
   }
 
   /// The first slot that has a key.
-  @inline(__always)
   static func lowestSlot(of node: Page) -> Int { node.level == 0 ? 0 : 1 }
 
   // MARK: Entries
@@ -95,7 +90,6 @@ enum IndexLayout: NodeLayout {
   }
 
   /// The key at `slot`, which has one, in `room`, which begins with the node's prefix already.
-  @inline(__always)
   static func completeKey(
     at slot: Int, in node: Page, after prefix: Int, room: UnsafeMutableRawPointer
   ) -> UnsafeRawBufferPointer {
@@ -116,7 +110,6 @@ enum IndexLayout: NodeLayout {
   }
 
   /// The length of the key at `slot`.
-  @inline(__always)
   static func keyByteCount(at slot: Int, in node: Page) -> Int {
     guard slot >= lowestSlot(of: node) else { return 0 }
     return prefixByteCount(of: node) &+ cell(at: slot, in: node).suffixByteCount
@@ -129,14 +122,12 @@ enum IndexLayout: NodeLayout {
   /// The number of bytes of an entry in a node: head, offset and cell.
   ///
   /// - Parameter suffixByteCount: the length of its key after the node's prefix.
-  @inline(__always)
   static func byteCount(suffix suffixByteCount: Int, payload payloadByteCount: Int) -> Int {
     headByteCount &+ offsetByteCount
       &+ IndexCell.byteCount(suffix: suffixByteCount, payload: payloadByteCount)
   }
 
   /// The number of bytes of the entry at `slot`.
-  @inline(__always)
   static func byteCount(at slot: Int, in node: Page) -> Int {
     byteCount(
       suffix: cell(at: slot, in: node).suffixByteCount,
@@ -162,7 +153,6 @@ enum IndexLayout: NodeLayout {
     byteCount(suffix: max(0, key.count - prefixByteCount(of: node)), payload: payload.count)
   }
 
-  @inline(__always)
   static func contiguousFreeBytes(of node: Page) -> Int {
     node.cellStart &- headsStart(prefix: prefixByteCount(of: node))
       &- node.count &* (headByteCount &+ offsetByteCount)
@@ -176,7 +166,6 @@ struct IndexCell {
   let suffixByteCount: Int
   private let lengthByteCount: Int
 
-  @inline(__always)
   init(_ start: UnsafeRawPointer) {
     self.start = start
     let first = Int(start.load(as: UInt8.self))
@@ -193,16 +182,14 @@ struct IndexCell {
   var isLengthShortest: Bool { lengthByteCount == 1 || suffixByteCount >= IndexLayout.longLength }
 
   /// The key behind the head.
-  @inline(__always) var rest: UnsafeRawPointer { start + lengthByteCount }
-  @inline(__always) var restByteCount: Int { IndexCell.restByteCount(suffix: suffixByteCount) }
-  @inline(__always) var payloadStart: UnsafeRawPointer { rest + restByteCount }
+  var rest: UnsafeRawPointer { start + lengthByteCount }
+  var restByteCount: Int { IndexCell.restByteCount(suffix: suffixByteCount) }
+  var payloadStart: UnsafeRawPointer { rest + restByteCount }
 
-  @inline(__always)
   static func restByteCount(suffix suffixByteCount: Int) -> Int {
     max(0, suffixByteCount &- IndexLayout.headByteCount)
   }
 
-  @inline(__always)
   static func byteCount(suffix suffixByteCount: Int, payload payloadByteCount: Int) -> Int {
     (suffixByteCount < IndexLayout.longLength ? 1 : 2) &+ restByteCount(suffix: suffixByteCount)
       &+ payloadByteCount
@@ -211,7 +198,6 @@ struct IndexCell {
   /// Writes a cell.
   ///
   /// - Parameter rest: the key after the head; not read if there is none.
-  @inline(__always)
   static func write(
     suffix suffixByteCount: Int, rest: UnsafeRawPointer, payload: UnsafeRawBufferPointer,
     to start: UnsafeMutableRawPointer

@@ -101,13 +101,11 @@ protocol NodeLayout {
 
 extension NodeLayout {
   /// The child at `slot` of an inner node.
-  @inline(__always)
   static func child(at slot: Int, in node: Page) -> PageID {
     // The payload of an inner node always has four bytes.
     PageID(payload(at: slot, in: node).baseAddress.unsafelyUnwrapped.u32(at: 0))
   }
 
-  @inline(__always)
   static func type(ofLevel level: Int) -> PageType { level == 0 ? leafType : innerType }
 
   /// Adds an entry behind all others: what a tree is built with from sorted entries.
@@ -120,7 +118,6 @@ extension NodeLayout {
   /// - Returns: `false`, with nothing changed, when the node is full. Its right neighbour then
   ///   begins with this entry; its bound is the ``separator(between:and:)`` the last key here and
   ///   this one if the nodes are leaves, else the key of this entry.
-  @inline(__always)
   static func append(
     _ key: Key, _ payload: UnsafeRawBufferPointer, to node: MutablePage, _ scratch: NodeScratch
   ) -> Bool {

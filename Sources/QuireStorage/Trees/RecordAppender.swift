@@ -80,7 +80,6 @@ extension RecordLayout {
   /// - Parameter base: the leaf's.
   /// - Returns: `false`, with nothing changed, when that takes more than to write it: a wider
   ///   difference, or room between the cells.
-  @inline(__always)
   static func append(
     _ key: Int64, _ value: UnsafeRawBufferPointer, base: Int64, to node: MutablePage
   ) -> Bool {

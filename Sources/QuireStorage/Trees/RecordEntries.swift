@@ -63,7 +63,6 @@ extension TreeCursor where Layout == RecordLayout {
 
 extension RecordLayout {
   /// Writes the entries of a leaf from a slot on, one for each place of `entries`.
-  @inline(__always)
   fileprivate static func list(
     _ leaf: Page, from slot: Int, into entries: UnsafeMutableBufferPointer<RecordEntry>
   ) {

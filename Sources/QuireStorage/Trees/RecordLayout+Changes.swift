@@ -173,14 +173,12 @@ extension RecordLayout {
     }
   }
 
-  @inline(__always)
   static func scale(of node: Page) -> Scale {
     Scale(base: baseKey(of: node), width: width(of: node))
   }
 
   /// The scale of a node with another key: the present one if the key allows it, otherwise the
   /// narrowest.
-  @inline(__always)
   static func scale(of node: Page, adding key: Int64, at slot: Int) -> Scale {
     let scale = scale(of: node)
     let lowest = lowestSlot(of: node)
@@ -198,7 +196,6 @@ extension RecordLayout {
     node.base.storeBytes(of: scale.width.code, toByteOffset: widthOffset, as: UInt8.self)
   }
 
-  @inline(__always)
   static func setDifference(
     _ difference: UInt64, at slot: Int, _ width: RecordKeyWidth, in node: MutablePage
   ) {

@@ -124,14 +124,12 @@ struct RecordEntries {
     count = node.count + 1
   }
 
-  @inline(__always)
   private func source(_ index: Int) -> Int { index < slot ? index : index &- 1 }
 
   func key(at index: Int) -> Int64 {
     index == slot ? key : RecordLayout.key(at: source(index), in: node)
   }
 
-  @inline(__always)
   func payload(at index: Int) -> UnsafeRawBufferPointer {
     index == slot ? payload : RecordLayout.payload(at: source(index), in: node)
   }

@@ -40,15 +40,12 @@ enum RecordLayout: NodeLayout {
 
   // MARK: Where things are
 
-  @inline(__always)
   static func baseKey(of node: Page) -> Int64 { node.base.i64(at: baseOffset) }
 
-  @inline(__always)
   static func width(of node: Page) -> RecordKeyWidth {
     RecordKeyWidth(code: node.base.load(fromByteOffset: widthOffset, as: UInt8.self))
   }
 
-  @inline(__always)
   static func difference(at slot: Int, in node: Page) -> UInt64 {
     // A whole word, whatever the width: behind the last difference come twice as many bytes as
     // there are entries, and in a leaf as many again of payloads, so the page does not end before.
@@ -56,12 +53,10 @@ enum RecordLayout: NodeLayout {
     return node.base.u64(at: keysStart &+ slot &<< width.shift) & width.mask
   }
 
-  @inline(__always)
   static func key(at slot: Int, in node: Page) -> Int64 {
     baseKey(of: node) &+ Int64(bitPattern: difference(at: slot, in: node))
   }
 
-  @inline(__always)
   static func keyRoomByteCount(pageSize: Int) -> Int { 0 }
 
   static func key(at slot: Int, in node: Page, room: UnsafeMutableRawPointer) -> Int64 {
@@ -69,12 +64,10 @@ enum RecordLayout: NodeLayout {
   }
 
   /// The offset of the offsets or the children.
-  @inline(__always)
   static func secondsStart(of node: Page) -> Int {
     keysStart &+ node.count &<< width(of: node).shift
   }
 
-  @inline(__always)
   static func offset(at slot: Int, in node: Page) -> Int {
     node.base.u16(at: secondsStart(of: node) &+ slot &* offsetByteCount)
   }
@@ -90,7 +83,6 @@ enum RecordLayout: NodeLayout {
   }
 
   /// The first slot that has a key.
-  @inline(__always)
   static func lowestSlot(of node: Page) -> Int { node.level == 0 ? 0 : 1 }
 
   // MARK: Searching
@@ -147,7 +139,6 @@ enum RecordLayout: NodeLayout {
     of difference: Difference, in keys: UnsafeRawPointer, _ start: Int, _ end: Int
   ) -> (slot: Int, isFound: Bool) {
     let stride = MemoryLayout<Difference>.size
-    @inline(__always)
     func load(_ address: UnsafeRawPointer) -> Difference {
       Difference(littleEndian: address.loadUnaligned(as: Difference.self))
     }
@@ -165,18 +156,15 @@ enum RecordLayout: NodeLayout {
     return (slot, slot < end && load(base) == difference)
   }
 
-  @inline(__always)
   static func isAscending(_ left: Int64, _ right: Int64) -> Bool { left < right }
 
   // MARK: Bytes
 
   /// The number of bytes of an entry's slot, without a leaf's payload.
-  @inline(__always)
   static func slotByteCount(level: Int, _ width: RecordKeyWidth) -> Int {
     width.byteCount &+ (level == 0 ? offsetByteCount : childByteCount)
   }
 
-  @inline(__always)
   static func byteCount(at slot: Int, in node: Page) -> Int {
     let level = node.level
     return slotByteCount(level: level, width(of: node))
@@ -189,7 +177,6 @@ enum RecordLayout: NodeLayout {
     slotByteCount(level: node.level, width(of: node)) + (node.level == 0 ? payload.count : 0)
   }
 
-  @inline(__always)
   static func contiguousFreeBytes(of node: Page) -> Int {
     node.cellStart &- keysStart &- node.count &* slotByteCount(level: node.level, width(of: node))
   }
@@ -203,17 +190,15 @@ struct RecordKeyWidth: Equatable {
   static let codeCount = 3
   static var narrowest: RecordKeyWidth { RecordKeyWidth(code: 0) }
 
-  @inline(__always)
   init(code: UInt8) { self.code = code }
 
   /// The narrowest that such a difference fits in.
-  @inline(__always)
   init(for difference: UInt64) {
     code = difference <= 0xFFFF ? 0 : difference <= 0xFFFF_FFFF ? 1 : 2
   }
 
-  @inline(__always) var shift: Int { 1 &+ Int(code) }
-  @inline(__always) var byteCount: Int { 1 &<< shift }
+  var shift: Int { 1 &+ Int(code) }
+  var byteCount: Int { 1 &<< shift }
   /// The highest difference.
-  @inline(__always) var mask: UInt64 { UInt64.max &>> UInt64(64 &- 8 &* byteCount) }
+  var mask: UInt64 { UInt64.max &>> UInt64(64 &- 8 &* byteCount) }
 }

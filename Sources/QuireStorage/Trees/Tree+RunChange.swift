@@ -85,7 +85,6 @@ extension Tree where Layout == RecordLayout {
   }
 
   /// Lets `change` overwrite the bytes of a value, if it is in its leaf.
-  @inline(__always)
   private func change(
     _ value: UnsafeRawBufferPointer?, of leaf: inout Page, _ id: PageID, with editor: PageEditor,
     _ change: (UnsafeMutableRawBufferPointer) -> Void

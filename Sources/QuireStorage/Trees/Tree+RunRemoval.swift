@@ -104,7 +104,6 @@ extension NodeLayout {
   /// - Parameters:
   ///   - target: not behind the array's beginning.
   ///   - slots: of those that go, ascending.
-  @inline(__always)
   static func close(
     _ array: UnsafeRawPointer, _ count: Int, _ elementByteCount: Int,
     without slots: UnsafePointer<UInt16>, _ removedCount: Int, to target: UnsafeMutableRawPointer

@@ -77,7 +77,6 @@ final class TreeBuilder<Layout: NodeLayout> {
   /// Adds an entry to the node being filled.
   ///
   /// - Returns: `false` if the node has enough. An empty node takes any entry.
-  @inline(__always)
   private func append(
     _ key: Layout.Key, _ payload: UnsafeRawBufferPointer, toLevel level: Int
   ) -> Bool {

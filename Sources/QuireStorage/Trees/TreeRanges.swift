@@ -18,7 +18,6 @@ public struct RecordRange {
   /// Moves to the next entry.
   ///
   /// - Returns: `false` if there is none left.
-  @inline(__always)
   public mutating func next() throws(StorageError) -> Bool {
     guard let range, state != .ended else { return false }
     let isThere: Bool

@@ -15,14 +15,12 @@ enum ValuePayload {
   }
 
   /// The length of the payload that begins here.
-  @inline(__always)
   static func byteCount(at start: UnsafeRawPointer) -> Int {
     let word = start.u16(at: 0)
     return wordByteCount + (word & overflowBit == 0 ? word : referenceByteCount)
   }
 
   /// The length of the payload of an inline value.
-  @inline(__always)
   static func byteCount(ofInline byteCount: Int) -> Int { wordByteCount &+ byteCount }
 
   /// The same for bytes from the disk: `nil` if the payload would not fit in `room` bytes, or is
@@ -36,20 +34,17 @@ enum ValuePayload {
   }
 
   /// Whether a payload that begins here is inline and no longer than payloads are.
-  @inline(__always)
   static func isShort(at start: UnsafeRawPointer, _ geometry: PageGeometry) -> Bool {
     // The top bit makes the number higher than any length.
     start.u16(at: 0) <= geometry.inlineValueLimit
   }
 
   /// The value if it is inline, borrowed from the payload.
-  @inline(__always)
   static func inlineValue(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     inlineValue(at: payload.baseAddress.unsafelyUnwrapped)
   }
 
   /// The value of the payload that begins here, if it is inline.
-  @inline(__always)
   static func inlineValue(at start: UnsafeRawPointer) -> UnsafeRawBufferPointer? {
     let word = start.u16(at: 0)
     guard word & overflowBit == 0 else { return nil }

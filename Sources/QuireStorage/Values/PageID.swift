@@ -2,10 +2,8 @@
 public struct PageID: RawRepresentable, Hashable, Comparable, Sendable {
   public var rawValue: UInt32
 
-  @inline(__always)
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  @inline(__always)
   init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
   public static func < (left: PageID, right: PageID) -> Bool { left.rawValue < right.rawValue }
@@ -28,7 +26,6 @@ extension PageID: CustomStringConvertible {
 public struct CommitNumber: RawRepresentable, Hashable, Comparable, Sendable {
   public var rawValue: UInt64
 
-  @inline(__always)
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   public static func < (left: CommitNumber, right: CommitNumber) -> Bool {

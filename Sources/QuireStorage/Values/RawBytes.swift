@@ -1,6 +1,5 @@
 extension [UInt8] {
   /// The array's bytes, for the duration of `body`; like `withUnsafeBytes`, with a typed error.
-  @inline(__always)
   func withRawBytes<R>(
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R {

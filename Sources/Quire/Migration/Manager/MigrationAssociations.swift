@@ -23,14 +23,12 @@ struct MigrationAssociations {
     /// The position of the last look-up: the next one is mostly after it.
     var last = 0
 
-    @inline(__always)
     subscript(place: Int) -> Int { indexes.isEmpty ? place : Int(indexes[place]) }
   }
 
   fileprivate enum Side {
     case source, destination
 
-    @inline(__always)
     func reference(of pair: Pair) -> Reference {
       switch self {
       case .source: pair.source
@@ -118,7 +116,6 @@ struct MigrationAssociations {
     _ reference: Reference, _ side: Side, in pairs: [Pair], _ order: inout Order
   ) -> [Pair] {
     if order.count != pairs.count { order = Order(of: pairs, by: side) }
-    @inline(__always)
     func key(at place: Int) -> Reference { side.reference(of: pairs[order[place]]) }
 
     var low = order.last + 1

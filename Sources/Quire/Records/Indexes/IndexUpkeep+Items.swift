@@ -29,7 +29,6 @@ extension IndexUpkeep {
     /// Appends the key of a checked row of the current layout.
     ///
     /// - Returns: `false`, with nothing appended, if the key takes more than copying bytes.
-    @inline(__always)
     func append(_ row: UnsafeRawPointer, _ reference: Reference, to keys: KeyList) -> Bool {
       isPlain && keys.append(fields, of: row, reference)
     }

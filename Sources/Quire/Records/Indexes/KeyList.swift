@@ -56,7 +56,6 @@ package final class KeyList {
     count = 0
   }
 
-  @inline(__always)
   private func reserve(_ more: Int) {
     if byteCount + more > memory.byteCount { grow(more) }
   }
@@ -86,7 +85,6 @@ package final class KeyList {
   }
 
   /// Records the bytes written last as a key.
-  @inline(__always)
   private func end(_ keyByteCount: Int) {
     if (count + 1) * MemoryLayout<Place>.stride > placeMemory.byteCount { growPlaces() }
     placeStart[count] = Place(start: UInt32(byteCount), byteCount: UInt32(keyByteCount))
@@ -94,13 +92,11 @@ package final class KeyList {
     byteCount += keyByteCount
   }
 
-  @inline(__always)
   private func key(_ place: Place) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: bytes + Int(place.start), count: Int(place.byteCount))
   }
 
   /// A key; valid as long as the list exists and no key is added.
-  @inline(__always)
   package subscript(index: Int) -> UnsafeRawBufferPointer {
     precondition(index >= 0 && index < count, "the list has no such key")
     return key(placeStart[index])
@@ -180,7 +176,6 @@ extension KeyList {
   }
 
   /// Whether all bytes are ASCII and none is zero: such a text is copied into a key.
-  @inline(__always)
   private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
     var offset = 0
     let (low, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
@@ -245,7 +240,6 @@ extension KeyList {
     return shared
   }
 
-  @inline(__always)
   private func isLess(_ left: Place, _ right: Place) -> Bool {
     left.head != right.head ? left.head < right.head : KeyOrder.isLess(key(left), key(right))
   }

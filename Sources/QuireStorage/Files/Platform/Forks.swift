@@ -37,7 +37,6 @@ enum ForkCount {
   /// Watches for forks from the first call on.
   static var current: Int { isWatching ? count.load(ordering: .relaxed) : 0 }
   /// The count, as far as it is known.
-  @inline(__always)
   static var known: Int { count.load(ordering: .relaxed) }
 }
 

@@ -35,7 +35,6 @@ package final class Monitor: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  @inline(__always)
   private func at(_ condition: Int) -> UnsafeMutablePointer<pthread_cond_t> {
     conditions.baseAddress.unsafelyUnwrapped + condition
   }

@@ -11,7 +11,6 @@
 /// A quick and rough identification of threads.
 enum ThreadIdentity {
   /// A number below `count` that spreads threads; the same thread gets the same number.
-  @inline(__always)
   static func stripe(of count: Int) -> Int {
     #if canImport(Darwin)
       let thread = UInt(bitPattern: pthread_self())
