@@ -13,14 +13,17 @@ extension ManagedObjectContext {
   /// The loop begins with the present result. After that it goes on each time the context has
   /// processed changes that show in the result: its own, and those of other contexts that it merges
   /// (``automaticallyMergesChangesFromParent``). A loop that is behind gets the newest result, with
-  /// the difference from the one it had; no change is lost, and none is kept waiting in memory. It
-  /// ends when its task is cancelled.
+  /// the difference from the one it had; no change is lost, and none is kept waiting in memory.
+  /// After a ``reset()``, which leaves no object, the result is fetched anew: its objects are
+  /// others, and those that the loop had are among ``LiveResult/updatedIDs``. It ends when its task
+  /// is cancelled.
   ///
   /// It runs in the isolation of the context, as the objects belong there. What a change costs is
   /// said of ``FetchedResultsController``, which does the work.
   ///
   /// - Parameter request: what is asked; without an order, objects come by their IDs.
-  /// - Throws: in the loop, what ``FetchedResultsController/performFetch()`` throws.
+  /// - Throws: in the loop, what ``FetchedResultsController/performFetch()`` throws, at first and
+  ///   after a reset.
   public final func results<Result>(of request: FetchRequest<Result>) -> LiveResults<Result> {
     LiveResults(context: self, request: request, sectionKeyPath: nil)
   }
@@ -44,7 +47,7 @@ extension ManagedObjectContext {
 public struct LiveResults<Result: ManagedObject>: AsyncSequence {
   /// A result is what a loop gets each time.
   public typealias Element = LiveResult<Result>
-  /// What fetching the first result throws.
+  /// What fetching the first result throws, or the first one after a reset.
   public typealias Failure = any Error
 
   fileprivate let context: ManagedObjectContext
@@ -57,8 +60,9 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
       fetchRequest: request.ordered(inSectionsBy: sectionKeyPath), managedObjectContext: context,
       sectionNameKeyPath: sectionKeyPath)
     let signal = Signal()
-    return AsyncIterator(
-      follower: ResultFollower(controller) { signal.send() }, signal: signal)
+    let follower = ResultFollower(controller) { signal.send() }
+    follower.followResets(of: context)
+    return AsyncIterator(follower: follower, signal: signal)
   }
 
   /// Waits for changes of the result.
@@ -84,6 +88,7 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
         return first
       }
       while true {
+        if follower.isDetached { return try follower.fetch() }
         if let news = follower.takeNews() { return news }
         await signal.wait(actor)
         if Task.isCancelled { return nil }

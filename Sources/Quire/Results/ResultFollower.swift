@@ -14,6 +14,10 @@ final class ResultFollower<Result: ManagedObject>: FetchedResultsControllerDeleg
   /// The IDs of the objects of the result that was taken last.
   private var knownIDs: ChunkedList<ManagedObjectID> = []
   private var news = News()
+  /// Whether the context was reset: then the objects of the result belong to no context, and the
+  /// controller observes nothing until it fetches again.
+  private(set) var isDetached = false
+  private var resets: ContextObservation?
 
   /// What has happened since a result was taken.
   private struct News {
@@ -31,11 +35,23 @@ final class ResultFollower<Result: ManagedObject>: FetchedResultsControllerDeleg
     self.resultDidChange = resultDidChange
   }
 
-  /// The first result, which is fetched.
+  /// Whether the result is to be fetched again after a reset: see ``isDetached``.
+  func followResets(of context: ManagedObjectContext) {
+    resets = context.observe([.didChangeObjects]) { [unowned self] notice in
+      guard notice.invalidatedAllObjects else { return }
+      isDetached = true
+      resultDidChange()
+    }
+  }
+
+  /// The first result, or the first one after a reset, which is fetched.
   func fetch() throws -> LiveResult<Result> {
     controller.delegate = self
+    isDetached = false
     try controller.performFetch()
-    return take(updatedIDs: [], steps: nil)
+    // Those that the former result had as well have been made anew.
+    let updatedIDs = knownIDs.isEmpty ? [] : Set(knownIDs).intersection(controller.objectIDs)
+    return take(updatedIDs: updatedIDs, steps: nil)
   }
 
   /// The present result, if it is another than the one taken last; the first was fetched before.

@@ -107,6 +107,39 @@ private final class Track: ManagedObject {
     #expect(try await loop.value == [[], ["0"], ["0", "1"], ["0", "1", "2"]])
   }
 
+  // The loop waited for ever, as the objects of its result had left the context.
+  @Test(.timeLimit(.minutes(1)))
+  @MainActor func `a loop gets the result anew after a reset`() async throws {
+    let context = try container().viewContext
+    let new = add("Storm", to: context)
+    add("Rain", to: context)
+    try context.save()
+    let storm = new.objectID
+    var loop = context.results(of: Track.sorted(by: \.title)).makeAsyncIterator()
+    let first = try #require(try await loop.next(isolation: #isolation))
+    let known = Set(first.map(\.objectID))
+    add("Lost", to: context)
+
+    context.reset()
+    context.reset()
+    let second = try #require(try await loop.next(isolation: #isolation))
+    #expect(second.map(\.title) == ["Rain", "Storm"])
+    #expect(second.allSatisfy { $0.managedObjectContext === context })
+    #expect(second.difference.isEmpty && second.updatedIDs == known)
+
+    // A deletion before the reset is in the difference, and what follows is told as ever.
+    context.delete(try context.existingObject(with: storm))
+    try context.save()
+    context.reset()
+    let third = try #require(try await loop.next(isolation: #isolation))
+    #expect(third.map(\.title) == ["Rain"] && third.difference.removals.count == 1)
+    #expect(third.updatedIDs == known.subtracting([storm]))
+    add("Calm", to: context)
+    context.processPendingChanges()
+    let fourth = try #require(try await loop.next(isolation: #isolation))
+    #expect(fourth.map(\.title) == ["Calm", "Rain"] && fourth.updatedIDs.isEmpty)
+  }
+
   @Test @MainActor func `a loop ends with its task`() async throws {
     let container = try container()
     let context = container.viewContext
