@@ -88,7 +88,11 @@ public struct MigrationCheck: Sendable {
     if again.store.migrationReport != nil { comparison.fail("opening again migrated again") }
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = again.coordinator
-    do { try look(context) } catch {
+    do {
+      try look(context)
+      // What a property that was looked at could not throw.
+      try context.throwKeptErrors()
+    } catch {
       comparison.fail("the application's own check says: \(error)")
     }
     try again.close()

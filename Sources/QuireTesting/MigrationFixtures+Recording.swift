@@ -10,7 +10,7 @@ extension MigrationFixtures {
   /// Records a fixture of the current version, with what `fill` inserts.
   ///
   /// ```swift
-  /// try MigrationFixtures(in: folder).record(model) { context in
+  /// try MigrationFixtures(in: folder).record(model, classes: [Artist.self]) { context in
   ///   let artist = Artist(context: context)
   ///   artist.name = "Hilma"
   /// }
@@ -18,7 +18,7 @@ extension MigrationFixtures {
   ///
   /// The same version and the same insertions make the same file, byte for byte, so that recording
   /// again shows no change in version control where nothing changed. Older versions that were never
-  /// recorded are so with `model.endingAt("1.0")`.
+  /// recorded are so with `model.endingAt("1.0")`, which is `nil` if the model has no such version.
   ///
   /// - Parameters:
   ///   - model: its current version is recorded.
@@ -26,7 +26,8 @@ extension MigrationFixtures {
   ///     With names of their own, a version has as many fixtures as there are kinds of users.
   ///   - uuid: the store's; unless given one that follows from version and name.
   ///   - replacing: whether a fixture of that name may be replaced.
-  ///   - classes: the classes of the objects.
+  ///   - classes: the classes of the objects; not needed for those that are inserted and set by
+  ///     name.
   ///   - fill: inserts what the store shall hold. It is saved afterwards, and may be before.
   /// - Returns: the fixture, which is a closed store without a log.
   /// - Throws: ``MigrationFixtureError`` when there is such a file and it may not be replaced; what
@@ -48,7 +49,8 @@ extension MigrationFixtures {
       let context = ManagedObjectContext()
       context.persistentStoreCoordinator = coordinator
       try fill(context)
-      if context.hasChanges { try context.save() }
+      // Also without changes: it throws what `fill` could not, such as a class that is not passed.
+      try context.save()
       try coordinator.remove(opened)
       return try publish(store, as: place, replacing)
     }

@@ -55,6 +55,28 @@ import Testing
     }
   }
 
+  private final class Painter: ManagedObject {
+    override class var entityName: String { "Person" }
+    @Managed var name: String?
+  }
+
+  // Without its class the object was in no context: the fixture was recorded, and empty.
+  @Test func `a class that is not passed is an error, and nothing is recorded`() throws {
+    try FixtureFolder.use { folder in
+      let model = try FixtureFolder.model()
+      let fill: (ManagedObjectContext) -> Void = { Painter(context: $0).name = "Hilma" }
+      do {
+        try folder.fixtures.record(model, fill: fill)
+        Issue.record("an empty fixture was recorded")
+      } catch let error as PersistenceError {
+        #expect(error.message.contains("class Painter is not registered"), "\(error)")
+      }
+      #expect(try folder.names() == ["1.0.quire", "1.1.quire"])
+      let fixture = try folder.fixtures.record(model, classes: [Painter.self], fill: fill)
+      #expect(try StoreSummary(of: fixture.url).objectCount == 1)
+    }
+  }
+
   @Test func `a log that lies beside a fixture goes when the fixture is replaced`() throws {
     try FixtureFolder.use { folder in
       try Data("a log".utf8).write(to: folder.file("1.1.quire-log"))
