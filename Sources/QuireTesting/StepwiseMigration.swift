@@ -65,7 +65,9 @@ extension StoreSurvey {
       }
       let attributes = Set(content.attributes.keys).union(theirs.attributes.keys)
       for attribute in attributes.sorted()
-      where content.attributes[attribute] != theirs.attributes[attribute] {
+      where content.attributes[attribute] != theirs.attributes[attribute]
+        && !content.volatile.contains(attribute)
+      {
         let values = [content, theirs].map { content in
           content.attributes[attribute].map { "\(PredicateValue.value($0))" } ?? "nothing"
         }

@@ -24,6 +24,11 @@ package struct StoreSurvey: Sendable {
 
   struct Content: Sendable {
     var attributes: [String: AttributeValue] = [:]
+    /// What derived attributes are to be by the expressions of the model, as far as these give the
+    /// same value each time; `.some(nil)` for no value.
+    var derived: [String: AttributeValue?] = [:]
+    /// The derived attributes whose expressions give another value each time, such as the time.
+    var volatile: Set<String> = []
     /// Destinations by relationship, to-one ones as a list of at most one.
     var links: [String: [Name]] = [:]
   }
@@ -65,6 +70,15 @@ extension StoreSurvey.Content {
       attributes[attribute.name] = try object.value(forKey: attribute.name).flatMap {
         AttributeValue($0, for: attribute)
       }
+      guard let text = attribute.derivationExpression,
+        let expression = try? FetchExpression(format: text)
+      else { continue }
+      let written = "\(expression)"
+      if written.contains("now(") || written.contains("random") {
+        volatile.insert(attribute.name)
+      } else if let value = Self.value(of: attribute, by: expression, for: object) {
+        derived[attribute.name] = value
+      }
     }
     for relationship in object.entity.relationships where !relationship.isTransient {
       let destinations: [ManagedObject] =
@@ -76,6 +90,20 @@ extension StoreSurvey.Content {
         default: []
         }
       links[relationship.name] = destinations.map { StoreSurvey.Name($0) }
+    }
+  }
+
+  /// - Returns: `nil` where the expression gives no value of the attribute's type.
+  private static func value(
+    of attribute: AttributeDescription, by expression: FetchExpression, for object: ManagedObject
+  ) -> AttributeValue?? {
+    do {
+      guard let result = try expression.expressionValue(with: object) else {
+        return .some(attribute.isOptional ? nil : attribute.defaultValue)
+      }
+      return AttributeValue(result, for: attribute).map { .some($0) }
+    } catch {
+      return nil
     }
   }
 }

@@ -45,6 +45,72 @@ import Testing
     }
   }
 
+  @Test func `an error of a property that is looked at is a failure`() throws {
+    final class Painter: ManagedObject {
+      override class var entityName: String { "Person" }
+      @Managed var name: String?
+    }
+    try FixtureFolder.use { folder in
+      let failures = try check(folder, "1.1.quire") { Painter(context: $0).name = "Hilma" }
+      #expect(failures.count == 1 && failures[0].contains("class Painter is not registered"))
+      #expect(try check(folder, "1.1.quire") == [])
+    }
+  }
+
+  // A new one was expected to be absent, so that no model could ever get one.
+  @Test func `derived attributes have what their expressions give of the migrated objects`() throws
+  {
+    func model(_ title: String, _ attributes: [Attribute]) throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Order") {
+          Attribute("number", .integer64)
+          for attribute in attributes { attribute }
+          Relationship("lines", toMany: "Line", inverse: "order")
+        }
+        Entity("Line") {
+          Attribute(title, .string, renamedFrom: title == "name" ? nil : "name")
+          Attribute("price", .double)
+          Relationship("order", toOne: "Order", inverse: "lines")
+        }
+      }
+    }
+    let old = try model(
+      "name",
+      [
+        Attribute("size", .integer64, derivedFrom: "lines.@count"),
+        Attribute("saved", .date, derivedFrom: "now()"),
+      ])
+    let new = try model(
+      "title",
+      [
+        Attribute("size", .double, derivedFrom: "lines.price.@sum"),
+        Attribute("saved", .date, derivedFrom: "now()"),
+        Attribute("again", .date, derivedFrom: "now()"),
+        Attribute("count", .integer64, derivedFrom: "lines.@count"),
+        Attribute("dearest", .double, derivedFrom: "lines.price.@max"),
+        Attribute("twice", .integer64, optional: false, default: 7, derivedFrom: "number * 2"),
+      ])
+    let versions = try #require(VersionedModel(versions: [.init("1", old), .init("2", new)]))
+    try withTemporaryFolder { url in
+      let fixtures = MigrationFixtures(in: url)
+      try fixtures.record(try #require(versions.endingAt("1"))) { context in
+        for number in [nil, 1, 2] as [Int?] {
+          let order = try context.insert("Order", ["number": number as Any?])
+          for line in 0..<(number ?? 0) {
+            try context.insert("Line", ["name": "x", "price": 0.1 + Double(line), "order": order])
+          }
+        }
+      }
+      try fixtures.check(migratingTo: versions, stepByStep: true) { _, context in
+        var request = FetchRequest<ManagedObject>(entityName: "Order")
+        request.sortDescriptors = [FetchSortDescriptor(key: "number")]
+        let orders = try context.fetch(request)
+        #expect(try orders.map { try $0.value(forKey: "count") as? Int } == [0, 1, 2])
+        #expect(try orders.map { try $0.value(forKey: "twice") as? Int } == [7, 2, 4])
+      }
+    }
+  }
+
   @Test func `fixtures are found in subfolders, in the order of their numbers`() throws {
     try FixtureFolder.use { folder in
       let model = try FixtureFolder.model()
