@@ -97,7 +97,8 @@ extension ManagedObject {
     }
   }
 
-  /// Makes the destinations of a slot lead back here. Those that lead to another object are removed.
+  /// Makes the destinations of a slot lead back here. Those that lead to another object are
+  /// removed.
   fileprivate final func makeAgree(_ slot: Int) throws {
     guard let context else { return }
     let relationship = binding.relationship(slot)
