@@ -16,13 +16,15 @@ struct FetchExecution {
 
   /// - Parameters:
   ///   - others: paths to read in addition to the sort keys, after them.
+  ///   - values: expressions whose values are read of each match.
   ///   - state: the state of each store to search, without unsaved changes; `nil` for what the
   ///     context shows.
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext,
-    reading others: [[String]] = [], of state: ((StoreSession) -> StoreView?)? = nil
+    reading others: [[String]] = [], values: [FetchExpression] = [],
+    of state: ((StoreSession) -> StoreView?)? = nil
   ) throws {
-    let target = try FetchTarget(request, in: context, reading: others)
+    let target = try FetchTarget(request, in: context, reading: others, values: values)
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
       throw PersistenceError(
         .persistentStoreUnsupportedRequestType,

@@ -25,13 +25,17 @@ final class FetchTarget {
   private var madeEvaluator: PredicateEvaluator?
   /// By the entity's index in the model; `nil` for entities that are not asked for.
   private(set) var paths: [Paths?]
-  /// Whether the predicate or the sort keys read more than an object's own values: a path to
-  /// another object, a subquery or a function, or a reference that can dangle.
+  /// Whether the predicate, the sort keys or the values that are read of each match need more than
+  /// an object's own values: a path to another object, a subquery or a function, or a reference
+  /// that can dangle.
   let followsRelationships: Bool
 
-  /// - Parameter others: paths to read in addition to the sort keys, after them.
+  /// - Parameters:
+  ///   - others: paths to read in addition to the sort keys, after them.
+  ///   - values: expressions whose values are read of each match.
   init<Result>(
-    _ request: FetchRequest<Result>, in context: ManagedObjectContext, reading others: [[String]]
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext, reading others: [[String]],
+    values: [FetchExpression] = []
   ) throws {
     let (binding, model) = try context.entity(of: request)
     entityName = binding.entity.name
@@ -51,6 +55,7 @@ final class FetchTarget {
       predicateNames.contains { $0.count > 1 } || sortNames.contains { $0.count > 1 }
       || !(madeEvaluator?.asksPathsAlone ?? true)
       || (own.predicate + own.sort).contains { $0.slot >= 0 && binding.traits[$0.slot].canDangle }
+      || values.contains { Self.readsOthers($0, from: binding) }
     paths = Array(repeating: nil, count: model.entities.count)
     try check(request.predicate, from: binding, in: model)
     if !binding.entity.isAbstract { paths[binding.index] = own }
@@ -63,6 +68,11 @@ final class FetchTarget {
 }
 
 extension FetchTarget {
+  private static func readsOthers(_ value: FetchExpression, from binding: EntityBinding) -> Bool {
+    guard case .keyPath(let names) = value, names.count == 1 else { return true }
+    return binding.slot(named: names[0]).map { binding.traits[$0].canDangle } ?? false
+  }
+
   /// Checks the predicate, as it was written, and the sort keys against the types in the model.
   private func check(
     _ predicate: FetchPredicate?, from binding: EntityBinding, in model: ModelBinding

@@ -209,6 +209,44 @@ import Testing
     }
   }
 
+  // The rows of unchanged objects led to rows: values on their way had no unsaved changes.
+  @Test(arguments: GotchaHome.allCases)
+  func `values at the end of a path have the unsaved changes of other objects`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext { context in
+      try Self.fill(context)
+      try context.save()
+      let works = try context.fetch(Artwork.sorted(by: \.price))
+      try works[9].setValue(works[8], forKey: "lookalike")
+      try context.save()
+      context.reset()
+
+      let ana = try #require(try context.fetch(Artist.where { $0.name == "Ana" }).first)
+      ana.name = "Anna"
+      for work in try context.fetch(Artwork.where { $0.artist.name == "Ben" }) { work.price += 10 }
+      context.delete(try #require(try context.fetch(Artwork.where { $0.price == 8 }).first))
+      for context in [context, context.newChildContext()] {
+        let names = try context.values(Artwork.self, \.artist?.name, where: Key("price") < 9)
+        #expect(names.compactMap { $0 } == ["Anna", "Cleo", "Anna", "Cleo", "Anna"])
+        var request = Self.request([
+          .init("name", try FetchExpression(format: "uppercase:(artist.name)")), "lookalike",
+        ])
+        request.predicate = Key("price").in([0, 9])
+        #expect(try Self.lines(context.dictionaries(for: request)) == ["name=ANNA", ""])
+        var totals = FetchRequest<Artist>()
+        totals.propertiesToFetch = [
+          "artworks.@count", .init("sum", try FetchExpression(format: "artworks.@sum.price")),
+        ]
+        totals.sortDescriptors = [FetchSortDescriptor(key: "name")]
+        #expect(
+          try Self.lines(context.dictionaries(for: totals)) == [
+            "artworks.@count=3 sum=9.0", "artworks.@count=3 sum=42.0", "artworks.@count=2 sum=7.0",
+          ])
+      }
+    }
+  }
+
   @Test(arguments: GotchaHome.allCases)
   func `a request is executed for what its result type says`(_ home: GotchaHome) throws {
     try home.withContext { context in

@@ -28,7 +28,7 @@ extension ManagedObjectContext {
     try checkSingle(expressions, request)
     var search = request
     if isDistinct { (search.fetchOffset, search.fetchLimit) = (0, 0) }
-    let rows = try FetchExecution(search, in: self).valueRows(expressions)
+    let rows = try FetchExecution(search, in: self, values: expressions).valueRows(expressions)
     guard isDistinct else { return rows }
     return request.window(of: distinctRows(rows))
   }
