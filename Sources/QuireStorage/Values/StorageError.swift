@@ -38,8 +38,8 @@ public enum StorageError: Error, Hashable, Sendable {
 
   /// The operating system refused: what was asked, of which file, its error number and text.
   case io(operation: String, path: String, code: Int32, message: String)
-  /// The disk is full (`ENOSPC`) or the quota is (`EDQUOT`). The transaction was aborted whole; the
-  /// store stays usable.
+  /// The disk is full (`ENOSPC`) or the quota is (`EDQUOT`). A transaction was aborted whole, and
+  /// the store stays usable; a checkpoint, a copy or an opening has no effect.
   case noSpaceLeft(path: String)
   /// There is no such file (`ENOENT`).
   case notFound(path: String)
@@ -107,7 +107,8 @@ extension StorageError: CustomStringConvertible {
     case .io(let operation, let path, let code, let message):
       "\(operation) failed for \(path): \(message) (error \(code))"
     case .noSpaceLeft(let path):
-      "no space left on the disk for \(path); the transaction was aborted"
+      "no space left on the disk for \(path); nothing of this is in the store: free some space, and "
+        + "try again"
     case .notFound(let path):
       "there is no file \(path)"
     case .noFolder(let path):

@@ -11,6 +11,10 @@ import QuireStorage
 ///
 /// It can be archived and sent. It is valid for the stores that it names by their UUIDs, as long as
 /// their histories reach back to it.
+///
+/// A store that is restored from a backup goes on with the numbers of the backup. A token that is
+/// ahead of them is an error until the store has counted up to it, and valid from then on, although
+/// it stands for saves that are gone: forget the tokens that were kept when a store is restored.
 public struct PersistentHistoryToken: Hashable, Sendable {
   /// The number of the last known transaction of each store.
   public private(set) var transactionNumbers: [UUID: Int64]
