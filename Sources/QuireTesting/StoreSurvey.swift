@@ -74,7 +74,7 @@ extension StoreSurvey.Content {
         let expression = try? FetchExpression(format: text)
       else { continue }
       let written = "\(expression)"
-      if written.contains("now(") || written.contains("random") {
+      if written.contains("now(") || written.contains("random(") {
         volatile.insert(attribute.name)
       } else if let value = Self.value(of: attribute, by: expression, for: object) {
         derived[attribute.name] = value
