@@ -41,16 +41,15 @@ final class BatchPatching {
   private let fields: UnsafeMutableBufferPointer<Field>
   /// The new bits of the current row's fields.
   private let newBits: UnsafeMutablePointer<UInt64?>
-  // Sound: private, and not accessed again while a run changes them.
   /// The fields of the current row that change, a bit for each.
-  @exclusivity(unchecked) private var changedFields: UInt64 = 0
+  private var changedFields: UInt64 = 0
   /// The rows of the last portion that must be written anew.
-  @exclusivity(unchecked) private var left: [Reference] = []
+  private var left: [Reference] = []
   /// The number of rows in the last portion.
-  @exclusivity(unchecked) private var visitedCount = 0
+  private var visitedCount = 0
   /// Rows that are not recorded yet: adjacent keys, and the fields that have changed in all of
   /// them; no fields for rows that stay as they are.
-  @exclusivity(unchecked) private var run: (first: Int64, count: Int, fields: UInt64) = (0, 0, 0)
+  private var run: (first: Int64, count: Int, fields: UInt64) = (0, 0, 0)
 
   /// The number of rows that are changed together: few, so that a leaf is not held for long, and a
   /// request can be cancelled.

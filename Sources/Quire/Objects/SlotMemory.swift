@@ -16,22 +16,21 @@ import QuireStorage
 /// ``SharedByObjects`` says.
 package final class SlotMemory {
   private let placeByteCount: Int
-  // Nothing is called while these change.
   /// The piece that room is taken from first.
-  @exclusivity(unchecked) private var current: Piece? {
+  private var current: Piece? {
     didSet { currentReference = current.map { .passUnretained($0) } }
   }
   // Sound: held above.
-  @exclusivity(unchecked) private var currentReference: Unmanaged<Piece>?
+  private var currentReference: Unmanaged<Piece>?
   /// Other pieces with room.
-  @exclusivity(unchecked) private var roomy: [Piece] = []
-  @exclusivity(unchecked) private var takenCount = 0
+  private var roomy: [Piece] = []
+  private var takenCount = 0
   /// The number of arenas that take from here.
-  @exclusivity(unchecked) private var arenaCount = 1
+  private var arenaCount = 1
   private let leastCapacity: Int
 
   /// The size of the pieces, including those in use after the arenas have ended.
-  @exclusivity(unchecked) package private(set) var byteCount = 0
+  package private(set) var byteCount = 0
 
   /// - Parameters:
   ///   - byteCount: of the slots of one object: a multiple of eight.
@@ -125,14 +124,14 @@ package final class SlotMemory {
     private let placeByteCount: Int
     private let owner: SlotMemory
     /// Its index among the pieces with room.
-    @exclusivity(unchecked) var rank: Int?
+    var rank: Int?
     /// A list of the places that were given back; each begins with the address of the next.
-    @exclusivity(unchecked) private var free: UnsafeMutableRawPointer?
+    private var free: UnsafeMutableRawPointer?
     /// The first place that was never taken, whose memory is not touched before that; `last` is the
     /// last place.
-    @exclusivity(unchecked) private var untouched: UnsafeMutableRawPointer
+    private var untouched: UnsafeMutableRawPointer
     private let last: UnsafeMutableRawPointer
-    @exclusivity(unchecked) private var takenCount = 0
+    private var takenCount = 0
 
     init(_ owner: SlotMemory, _ placeByteCount: Int, byteCount: Int) {
       self.owner = owner

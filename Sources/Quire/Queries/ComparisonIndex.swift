@@ -177,7 +177,7 @@ final class ComparisonIndex {
 /// The indexes that requests have looked for in one state of a store.
 private final class ComparisonIndexes {
   /// By the names that requests were made with; few, as a program has few such requests.
-  @exclusivity(unchecked) var known: [(entity: String, name: String, ComparisonIndex?)] = []
+  var known: [(entity: String, name: String, ComparisonIndex?)] = []
 }
 
 extension StoreView {

@@ -132,8 +132,7 @@ extension StoredValue {
 /// Writes the values outside of rows, in one transaction.
 final class ExternalDataWriter {
   private let transaction: WriteTransaction
-  // Sound: private, and not accessed again while it changes.
-  @exclusivity(unchecked) private var tree: MutableRecordTree??
+  private var tree: MutableRecordTree??
 
   init(_ transaction: WriteTransaction) { self.transaction = transaction }
 

@@ -31,18 +31,17 @@ final class StoreView {
   let incrementalRows: RowsInFront?
   /// Whether rows and links are in the trees.
   let isPlain: Bool
-  // Sound: private, and not accessed again while they change.
-  @exclusivity(unchecked) private var rowTrees: [KnownRows]
+  private var rowTrees: [KnownRows]
   // Sound: `rowTrees` keeps them, and lets go of none.
   /// Those that are known and have rows, for looks that count no reference.
-  @exclusivity(unchecked) private(set) var foundRows: [Unmanaged<Rows>?]
-  @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
-  @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
-  @exclusivity(unchecked) private var externalTree: RecordTree??
+  private(set) var foundRows: [Unmanaged<Rows>?]
+  private var linkTrees: [UInt16: LinkReader?] = [:]
+  private var indexTrees: [UInt16: IndexTree?] = [:]
+  private var externalTree: RecordTree??
 
-  @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
+  private var knownIndexes: StoreIndexes?
   /// What requests find out for as long as this state is read. Theirs alone.
-  @exclusivity(unchecked) var companion: AnyObject?
+  var companion: AnyObject?
 
   init(
     _ entities: StoreEntities, _ snapshot: Snapshot, _ frontRows: RowsInFront? = nil,

@@ -108,9 +108,9 @@ nonisolated open class MigrationManager {
     }
   }
   /// The context of the source's objects, which all have the class ``ManagedObject``.
-  @exclusivity(unchecked) public final internal(set) var sourceContext = ManagedObjectContext()
+  public final internal(set) var sourceContext = ManagedObjectContext()
   /// The context for new destination objects, which all have the class ``ManagedObject``.
-  @exclusivity(unchecked) public final internal(set) var destinationContext = ManagedObjectContext()
+  public final internal(set) var destinationContext = ManagedObjectContext()
   /// The mapping for which a policy is being called.
   open internal(set) var currentEntityMapping: EntityMapping?
   /// The progress, from 0 to 1.
@@ -135,7 +135,7 @@ nonisolated open class MigrationManager {
   /// that the manager itself has made from the same source it adds in any case.
   public final var addsToDestination = false
 
-  @exclusivity(unchecked) final var associations = MigrationAssociations()
+  final var associations = MigrationAssociations()
   /// The names of the mappings that read an entity, in their order.
   final var mappingNames: [String: [String]] = [:]
   /// Reports progress to the operation in which the manager runs.

@@ -9,11 +9,10 @@ import QuireStorage
 final class IndexUpkeep {
   let transaction: WriteTransaction
   let indexes: StoreIndexes
-  // Sound: private, and not accessed again while they change.
   /// By the number of the entity; filled on demand.
-  @exclusivity(unchecked) private var items: [UInt16: [Item]] = [:]
+  private var items: [UInt16: [Item]] = [:]
   /// By the position of the index.
-  @exclusivity(unchecked) private var trees: [MutableIndexTree?]
+  private var trees: [MutableIndexTree?]
   /// By the position of the index: keys that are not in their tree yet.
   private let waiting: [KeyList]
   /// By the position of the index: keys to be removed from their tree, before those that wait are
@@ -22,12 +21,12 @@ final class IndexUpkeep {
   private let waitingLimit = KeyMemory.byteCount
   /// By the position of the index: a sorter for more keys than are kept in memory, for a tree that
   /// does not exist yet.
-  @exclusivity(unchecked) private var building: [KeySorter?]
-  @exclusivity(unchecked) private var oldKeys: [IndexKeyWriter] = []
-  @exclusivity(unchecked) private var newKeys: [IndexKeyWriter] = []
+  private var building: [KeySorter?]
+  private var oldKeys: [IndexKeyWriter] = []
+  private var newKeys: [IndexKeyWriter] = []
   let scratch = RowScratch()
   /// The added keys of constraints, still to be checked.
-  @exclusivity(unchecked) var unchecked: [UniqueKey] = []
+  var unchecked: [UniqueKey] = []
 
   struct UniqueKey {
     let index: EntityIndex
