@@ -54,12 +54,31 @@ package struct TreeHoles {
   /// - Parameter limit: how many are enough.
   /// - Complexity: O(log *n*) for each hole found, and for each level.
   package func best(for fragment: TreeFragment, limit: Int = .max) -> [TreeHole] {
+    search(for: fragment, limit: limit).found
+  }
+
+  /// Finds what ``best(for:limit:)`` returns, and counts what was looked at.
+  package func search(for fragment: TreeFragment, limit: Int) -> Search {
+    var search = Search(fragment: fragment, limit: limit)
     for group in groups
     where group.place.kind == fragment.kind && group.place.level > fragment.level {
-      let found = group.holes(around: fragment, limit: limit)
-      if !found.isEmpty { return found }
+      group.find(&search)
+      if !search.found.isEmpty { break }
     }
-    return []
+    return search
+  }
+
+  package struct Search {
+    fileprivate let fragment: TreeFragment
+    fileprivate let limit: Int
+    package fileprivate(set) var found: [TreeHole] = []
+    /// The number of holes whose bounds were compared.
+    package fileprivate(set) var comparedCount = 0
+
+    fileprivate init(fragment: TreeFragment, limit: Int) {
+      self.fragment = fragment
+      self.limit = limit
+    }
   }
 
   private struct Place: Hashable {
@@ -99,37 +118,40 @@ package struct TreeHoles {
       return PageContent.Key.isAscending(right, left)
     }
 
-    func holes(around fragment: TreeFragment, limit: Int) -> [TreeHole] {
+    func find(_ search: inout Search) {
       var (start, end) = (0, holes.count)
       while start < end {
         let middle = (start + end) / 2
-        if PageContent.Key.isAscending(fragment.first, holes[middle].lower) {
+        search.comparedCount += 1
+        if PageContent.Key.isAscending(search.fragment.first, holes[middle].lower) {
           end = middle
         } else {
           start = middle + 1
         }
       }
-      var found: [TreeHole] = []
-      collect(1, from: 0, leafCount, before: end, fragment, limit, &found)
-      return found
+      collect(1, from: 0, leafCount, before: end, &search)
     }
 
     /// Collects those of a node's holes that begin before `end` in the order, and take the
     /// fragment.
     private func collect(
-      _ node: Int, from start: Int, _ count: Int, before end: Int, _ fragment: TreeFragment,
-      _ limit: Int, _ found: inout [TreeHole]
+      _ node: Int, from start: Int, _ count: Int, before end: Int, _ search: inout Search
     ) {
-      guard start < end, found.count < limit, highest[node] >= 0 else { return }
+      guard start < end, search.found.count < search.limit, highest[node] >= 0 else { return }
       let highest = holes[highest[node]]
-      if let upper = highest.upper, !PageContent.Key.isAscending(fragment.last, upper) { return }
+      search.comparedCount += 1
+      if let upper = highest.upper, !PageContent.Key.isAscending(search.fragment.last, upper) {
+        return
+      }
       guard count > 1 else {
-        if highest.takes(fragment), highest.page != fragment.root { found.append(highest) }
+        if highest.takes(search.fragment), highest.page != search.fragment.root {
+          search.found.append(highest)
+        }
         return
       }
       let half = count / 2
-      collect(2 * node, from: start, half, before: end, fragment, limit, &found)
-      collect(2 * node + 1, from: start + half, half, before: end, fragment, limit, &found)
+      collect(2 * node, from: start, half, before: end, &search)
+      collect(2 * node + 1, from: start + half, half, before: end, &search)
     }
   }
 }

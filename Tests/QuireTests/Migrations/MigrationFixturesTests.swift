@@ -95,7 +95,7 @@ import Testing
       let fixtures = MigrationFixtures(in: url)
       try fixtures.record(try #require(versions.endingAt("1"))) { context in
         for number in [nil, 1, 2] as [Int?] {
-          let order = try context.insert("Order", ["number": number as Any?])
+          let order = try context.insert("Order", number.map { ["number": $0] } ?? [:])
           for line in 0..<(number ?? 0) {
             try context.insert("Line", ["name": "x", "price": 0.1 + Double(line), "order": order])
           }
