@@ -39,7 +39,9 @@ extension ManagedObject {
       switch slots[slot] {
       case .unchanged, .value, .one(_?): continue
       case .one(nil):
+        // An object whose deletion was undone is there without a row, and would be shown again.
         guard binding.traits[slot].canDangle, let reference = storedReference(slot),
+          session?.registered(reference)?.isFault ?? true,
           (try? view.contains(reference)) == false
         else { continue }
       case .many(let pending):
