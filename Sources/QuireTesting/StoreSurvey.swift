@@ -93,7 +93,8 @@ extension StoreSurvey.Content {
     }
   }
 
-  /// - Returns: `nil` where the expression gives no value of the attribute's type.
+  /// - Returns: `nil` where the expression cannot be evaluated by itself or gives no value of the
+  ///   attribute's type: then there is nothing to compare with.
   private static func value(
     of attribute: AttributeDescription, by expression: FetchExpression, for object: ManagedObject
   ) -> AttributeValue?? {

@@ -15,34 +15,6 @@ import Testing
     }
   }
 
-  /// The row of the first still led to the object, which had none of its own: to the merge the
-  /// cleared relationship was as stored, and the object was shown there again.
-  @Test(arguments: [GotchaHome.memory, .file], ["cover", "covered"])
-  func `a relationship to an object that is back stays cleared when others have saved`(
-    _ home: GotchaHome, _ key: String
-  ) throws {
-    try home.withContext(LockstepModel.model, classes: []) { context in
-      let inverse = key == "cover" ? "covered" : "cover"
-      context.automaticallyMergesChangesFromParent = true
-      context.undoManager = UndoManager()
-      let (first, second) = (try context.insert("Thing"), try context.insert("Thing"))
-      try second.setValue(first, forKey: key)
-      try context.save()
-      context.delete(second)
-      try context.save()
-      let other = SmallGallery.sibling(of: context)
-      try other.insert("Thing")
-      context.undo()
-      #expect(try first.value(forKey: inverse) as? ManagedObject === second)
-      try other.save()
-      try second.setValue(second, forKey: key)
-      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Thing")) == 3)
-      #expect(try first.value(forKey: inverse) == nil)
-      try context.save()
-      #expect(try StoreFacts(context).findings == [])
-    }
-  }
-
   private func returnToOther(
     _ home: GotchaHome, _ key: String, _ isStolen: Bool
   ) throws {
@@ -74,6 +46,34 @@ import Testing
       #expect(isLed == !isStolen)
       #expect((try found.value(forKey: key) as? ManagedObject === back) == !isStolen)
       #expect(try StoreFacts(three).findings == [])
+    }
+  }
+
+  /// The row of the first still led to the object, which had none of its own: to the merge the
+  /// cleared relationship was as stored, and the object was shown there again.
+  @Test(arguments: [GotchaHome.memory, .file], ["cover", "covered"])
+  func `a relationship to an object that is back stays cleared when others have saved`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let inverse = key == "cover" ? "covered" : "cover"
+      context.automaticallyMergesChangesFromParent = true
+      context.undoManager = UndoManager()
+      let (first, second) = (try context.insert("Thing"), try context.insert("Thing"))
+      try second.setValue(first, forKey: key)
+      try context.save()
+      context.delete(second)
+      try context.save()
+      let other = SmallGallery.sibling(of: context)
+      try other.insert("Thing")
+      context.undo()
+      #expect(try first.value(forKey: inverse) as? ManagedObject === second)
+      try other.save()
+      try second.setValue(second, forKey: key)
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Thing")) == 3)
+      #expect(try first.value(forKey: inverse) == nil)
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
     }
   }
 
