@@ -29,6 +29,30 @@ extension ManagedObject {
     return storedReference(slot).map { isGone($0, slot) } ?? true
   }
 
+  /// Calls `body` with members that a to-many slot has got or lost, and whose own to-one side is
+  /// not to be written: their rows say so already, as they were read at another time than the
+  /// store's list of members. The store's newest rows may say otherwise.
+  ///
+  /// - Parameter body: gets the member, and whether it was added.
+  final func forEachUnwrittenMember(
+    _ slot: Int, _ body: (Reference, Bool) throws -> Void
+  ) rethrows {
+    guard !slots.isEmpty, binding.traits[slot].isInverseOfToOne,
+      case .many(let pending) = slots[slot]
+    else { return }
+    func isUnwritten(_ member: ManagedObject) -> Bool {
+      if member.isInserted || member.isDeleted || member.context !== context { return false }
+      guard let inverse = inverseSlot(of: slot, on: member) else { return false }
+      return member.slots.isEmpty || !member.isToBeWritten(inverse)
+    }
+    for member in pending.added where member.isStored && isUnwritten(member) {
+      try body(member.reference, true)
+    }
+    for reference in pending.removed where !reference.isTemporary {
+      if session?.registered(reference).map(isUnwritten) ?? true { try body(reference, false) }
+    }
+  }
+
   /// Whether the row's destination is gone, so that the object shows none: a dangling reference.
   final func isGone(_ reference: Reference, _ slot: Int) -> Bool {
     guard binding.traits[slot].canDangle, let session,

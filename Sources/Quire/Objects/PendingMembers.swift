@@ -57,8 +57,10 @@ final class PendingMembers {
   /// Gives the same members another order.
   func rearrange(_ order: [ManagedObject]) { list = order }
 
-  /// Records an object that was removed.
+  /// Records an object that was removed. One that is not in an order, as it leads here by a row
+  /// that was read before another save wrote it, cannot be.
   func remove(_ object: ManagedObject) {
+    if isOrdered, !isInOrder(object) { return }
     if let place = placeAmongAdditions(of: object) {
       removeAddition(at: place)
     } else {

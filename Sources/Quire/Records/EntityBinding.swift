@@ -22,8 +22,11 @@ final class EntityBinding: Sendable {
     /// or the inverse takes no action, or it is transient and has no destinations when its object
     /// is deleted.
     var canDangle = false
-    /// Whether this is the inverse of a to-one relationship whose rows hold the links. An ordered
-    /// relationship is not, as the order is stored at the owner.
+    /// Whether this is the to-many inverse of a stored to-one relationship: rows of members say who
+    /// is one.
+    var isInverseOfToOne = false
+    /// Whether those rows alone hold the links. They do not hold an order, which is stored at the
+    /// owner.
     var isForeignKeyOfOthers = false
     var isOrdered = false
     /// Whether a change of this side alone leaves the store consistent.
@@ -238,6 +241,7 @@ extension EntityBinding.Trait {
     limitsCount = relationship.limitsCount
     isTransient = relationship.isTransient
     canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
+    isInverseOfToOne = isToMany && inverse.map { !$0.isToMany && !$0.isTransient } ?? false
     isForeignKeyOfOthers =
       !relationship.isOrdered && inverse.map { !$0.isToMany && !$0.isTransient } ?? false
     deleteRule = relationship.deleteRule

@@ -51,9 +51,12 @@ extension StoreViews {
       try found.lookForCounterparts(of: object)
     }
     for object in inserted + updated { try found.lookForDestinations(of: object) }
-    // Resolving these usually makes the ends of changed one-to-one relationships agree.
+    // Resolving these usually makes the ends of changed relationships agree.
     guard found.conflicts.isEmpty else { return found.conflicts }
-    for object in inserted + updated { try found.lookForChangedCounterparts(of: object) }
+    for object in inserted + updated {
+      try found.lookForChangedCounterparts(of: object)
+      try found.lookForUnwrittenMembers(of: object)
+    }
     return found.conflicts
   }
 }
@@ -135,7 +138,23 @@ private struct FoundConflicts {
     }
   }
 
-  /// Whether the object with a reference leads to another one by the inverse of a one-to-one
+  /// Finds members that the object has got or lost, and whose rows in the store say otherwise.
+  mutating func lookForUnwrittenMembers(of object: ManagedObject) throws {
+    guard object.isPersistent, let session = object.session, let view = views[session] else {
+      return
+    }
+    for slot in object.binding.storedRelationshipSlots {
+      let relationship = object.binding.relationship(slot)
+      try object.forEachUnwrittenMember(slot) { member, isAdded in
+        guard try view.contains(member),
+          try leads(member, to: object, relationship, session, view) != isAdded
+        else { return }
+        try record(session.object(at: member), isOtherEnd: true)
+      }
+    }
+  }
+
+  /// Whether the object with a reference leads to another one by the to-one inverse of a
   /// relationship, with the changes of the context.
   private func leads(
     _ reference: Reference, to object: ManagedObject, _ relationship: RelationshipDescription,

@@ -62,6 +62,7 @@ extension Merge {
 
   private func setOne(_ fact: MergeFacts.Fact<ManagedObject?>) throws {
     let object = fact.object
+    freshen(object)
     freshen(object.storedReference(fact.slot), in: object.session)
     if let destination = fact.content {
       freshen(destination)

@@ -207,6 +207,7 @@ extension ManagedObjectContext {
       }
     }
     for object in merged { showPermanentID(of: object) }
+    let read = RereadMembers(merged, of: self)
     let changed = merged.filter { $0.hasSlots && $0.hasChanges }
     try rebase(changed)
     let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
@@ -214,6 +215,7 @@ extension ManagedObjectContext {
       try mergeRow(of: object)
     }
     try displaceStoredDestinations(of: changed)
+    try read.makeOwnersAgree()
     for object in changed where object.context === self { object.callAwake(after: .refresh) }
     if noticeCenter != nil {
       for object in merged where object.context === self {

@@ -47,11 +47,15 @@ final class ParentRows: RowsInFront {
     return try source.currentView().contains(reference)
   }
 
+  /// - Returns: none where ``row(_:)`` is `nil`.
   override func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
-    if let object = source.registered(reference), !object.slots.isEmpty,
-      let slot = object.binding.slot(named: link.relationship), case .many = object.slots[slot]
-    {
-      return try object.members(slot).lazy.filter { !$0.isDeleted }.map(\.reference)
+    if let object = source.registered(reference) {
+      if object.isDeleted || object.state.contains(.inaccessible) { return [] }
+      if !object.slots.isEmpty, let slot = object.binding.slot(named: link.relationship),
+        case .many = object.slots[slot]
+      {
+        return try object.members(slot).lazy.filter { !$0.isDeleted }.map(\.reference)
+      }
     }
     return try source.currentView().members(of: reference, link).filter {
       !(source.registered($0)?.isDeleted ?? false)

@@ -94,7 +94,11 @@ struct ParentSave {
     let counterpart: ManagedObject
     if let former = try formerCounterpart(of: object, part) {
       counterpart = former
-      if former.isDeleted { parent.revive(former) }
+      if former.isDeleted {
+        parent.revive(former)
+        // The deletion has changed the other sides only, and the child has all destinations.
+        try former.endRelationships()
+      }
       for slot in object.slots.indices where object.binding.traits[slot].attributeType != nil {
         try counterpart.put(try object.attribute(slot), in: slot)
       }

@@ -15,9 +15,11 @@ extension ManagedObjectContext {
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     during(.refreshing) {
+      let read = RereadMembers([object], of: self)
       reread(object, mergeChanges: mergeChanges)
       do {
         try displaceStoredDestinations(of: changedCounterparts(of: object))
+        try read.makeOwnersAgree()
       } catch {
         report(error)
       }
@@ -137,6 +139,7 @@ extension ManagedObjectContext {
     // Objects that are not in memory are to be read from the newest state, too.
     for session in sessions { session.leaveState() }
     let objects = allObjects
+    let read = RereadMembers(objects, of: self)
     let changed = objects.filter { $0.isStored && $0.hasSlots && $0.hasChanges }
     do {
       for object in changed { showPermanentID(of: object) }
@@ -153,6 +156,7 @@ extension ManagedObjectContext {
     }
     do {
       try displaceStoredDestinations(of: changed)
+      try read.makeOwnersAgree()
     } catch {
       report(error)
     }

@@ -34,7 +34,7 @@ extension SaveOperation {
     return error
   }
 
-  /// The expected value of the other end of a one-to-one relationship after a save.
+  /// The expected value of a to-one relationship after a save that has changed its inverse.
   struct Counterpart {
     let reference: Reference
     let field: Int
@@ -71,6 +71,16 @@ extension SaveOperation {
     }
   }
 
+  /// Records the members of an object's changed to-many relationships that are not written
+  /// themselves.
+  func recordMembers(of object: ManagedObject, _ slots: some Sequence<Int>) {
+    for slot in slots {
+      object.forEachUnwrittenMember(slot) { member, isAdded in
+        record(member, of: object.binding.relationship(slot), object.reference, leads: isAdded)
+      }
+    }
+  }
+
   private func record(
     _ other: Reference, of relationship: RelationshipDescription, _ object: Reference, leads: Bool
   ) {
@@ -85,8 +95,9 @@ extension SaveOperation {
   /// Checks that all of them agree with the objects of the save, in the rows after it.
   ///
   /// A context may have one end in its newest state and the other in an older one, when another
-  /// save has led the latter elsewhere since. Written as they are, the two would contradict each
-  /// other for ever.
+  /// save has led the latter elsewhere since: rows at different times, or a row and the members of
+  /// its destination, which are read when they are needed. Written as they are, the two would
+  /// contradict each other for ever.
   func checkCounterparts(_ writer: StoreWriter) throws {
     for counterpart in counterparts {
       let led = try writer.withRow(counterpart.reference) { $0.reference(counterpart.field) } ?? nil

@@ -68,7 +68,7 @@ final class SaveOperation {
   let deleted: [ManagedObject]
   /// Whether another save has changed what this save depends on.
   var isOutdated = false
-  /// Other ends of the one-to-one relationships that the save changes.
+  /// Other ends, which are to-one, of relationships that the save changes.
   var counterparts: [Counterpart] = []
   /// The number of this save's transaction in the history, when the store keeps one.
   var historyNumber: Int64?
@@ -164,6 +164,9 @@ final class SaveOperation {
   private func recordCounterparts() {
     for item in inserted {
       item.ofObject { object in
+        if object.isPersistent {
+          recordMembers(of: object, object.binding.storedRelationshipSlots)
+        }
         guard object.ofArena({ $0.binding.hasOneToOnes }) else { return }
         let slots = object.binding.oneToOneSlots
         recordCounterparts(of: object, slots, item.storage, item.reference)
@@ -171,6 +174,7 @@ final class SaveOperation {
     }
     for update in updated {
       update.ofObject { object in
+        recordMembers(of: object, update.changedSlots)
         guard object.ofArena({ $0.binding.hasOneToOnes }), let storage = object.storage else {
           return
         }

@@ -13,11 +13,18 @@ struct PerformedChanges {
     let former: ManagedObject?
   }
 
+  private struct Addition {
+    let member: ManagedObject
+    let slot: Int
+    let object: ManagedObject
+  }
+
   /// In the order of their first changes.
   private var changes: [Change] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var redirections: [Redirection] = []
-  /// Objects that had left and are back.
+  private var additions: [Addition] = []
+  /// Objects that were deleted, or had left, and are back.
   private var returned: [ManagedObject] = []
 
   mutating func record(_ object: ManagedObject, _ event: SnapshotEventType) {
@@ -33,12 +40,16 @@ struct PerformedChanges {
     redirections.append(Redirection(object: object, slot: slot, former: former))
   }
 
+  mutating func record(additionOf member: ManagedObject, _ slot: Int, to object: ManagedObject) {
+    additions.append(Addition(member: member, slot: slot, object: object))
+  }
+
   mutating func record(returnOf object: ManagedObject) { returned.append(object) }
 
   /// Makes both sides of relationships agree, when all actions were performed: between two of them
   /// they need not. Another context may have changed one side in the store since they were
-  /// registered: then a to-one side that the actions have set decides. What an object that is back
-  /// leads to leads back to it, unless it leads to another one.
+  /// registered: then a to-one side that the actions have set decides, and a member that they have
+  /// added. What an object that is back leads to leads back to it, unless it leads to another one.
   func makeAgree(in context: ManagedObjectContext) throws {
     for change in redirections {
       let object = change.object
@@ -51,6 +62,11 @@ struct PerformedChanges {
         try former.cut(inverse, from: object)
       }
       try object.makeAgree(change.slot)
+    }
+    for addition in additions where context.isPresent(addition.object) {
+      let (object, member) = (addition.object, addition.member)
+      guard context.isPresent(member), try object.holds(member, addition.slot) else { continue }
+      try object.makeAgree(addition.slot, with: member)
     }
     for object in returned where context.isPresent(object) {
       for slot in object.binding.relationshipSlots { try object.makeAgree(slot) }
@@ -97,24 +113,40 @@ extension ManagedObject {
     }
   }
 
+  /// Ends all relationships, on both sides, also where one side alone leads to the other.
+  final func endRelationships() throws {
+    for slot in binding.storedRelationshipSlots {
+      for destination in try rawDestinations(slot) {
+        try cut(slot, from: destination)
+        if let inverse = inverseSlot(of: slot, on: destination) {
+          try destination.cut(inverse, from: self)
+        }
+      }
+    }
+  }
+
   /// Makes the destinations of a slot lead back here. Those that lead to another object are
   /// removed.
   fileprivate final func makeAgree(_ slot: Int) throws {
     guard let context else { return }
-    let relationship = binding.relationship(slot)
     for destination in try rawDestinations(slot) where context.isPresent(destination) {
-      guard let inverse = inverseSlot(of: relationship, on: destination) else { continue }
-      if destination.isToMany(inverse) {
-        if try !destination.holds(self, inverse) { try destination.pendingAdd(self, inverse) }
-        continue
-      }
-      let present = try destination.rawOne(inverse)
-      if present === self { continue }
-      if let present, context.isPresent(present) {
-        try cut(slot, from: destination)
-      } else {
-        try destination.put(self, in: inverse)
-      }
+      try makeAgree(slot, with: destination)
+    }
+  }
+
+  fileprivate final func makeAgree(_ slot: Int, with destination: ManagedObject) throws {
+    let relationship = binding.relationship(slot)
+    guard let inverse = inverseSlot(of: relationship, on: destination) else { return }
+    if destination.isToMany(inverse) {
+      if try !destination.holds(self, inverse) { try destination.pendingAdd(self, inverse) }
+      return
+    }
+    let present = try destination.rawOne(inverse)
+    if present === self { return }
+    if let present, context?.isPresent(present) == true {
+      try cut(slot, from: destination)
+    } else {
+      try destination.put(self, in: inverse)
     }
   }
 

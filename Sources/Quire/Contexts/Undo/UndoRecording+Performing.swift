@@ -75,6 +75,7 @@ extension UndoRecording {
   func add(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
     try changeMembers(slot, of: object) { recording in
       if try object.holds(member, slot) { return }
+      performed.record(additionOf: member, slot, to: object)
       try recording?.enterOrder(slot, of: object)
       try object.pendingAdd(member, slot)
       recording?.register { try $0.remove(member, slot, object) }
@@ -144,8 +145,8 @@ extension UndoRecording {
       let losses = taken.losses
       taken.forgetContent()
       for loss in losses { try restore(loss, of: object) }
-      performed.record(returnOf: object)
     }
+    performed.record(returnOf: object)
     performed.record(object, .undoDeletion)
   }
 

@@ -1,0 +1,42 @@
+import Quire
+import QuireSimulation
+import QuireTesting
+import Testing
+
+/// Short random programs of up to four contexts about three objects and one relationship, of every
+/// kind: dense where longer walks over many relationships rarely meet themselves.
+@Suite(.serialized) struct ShortProgramTests {
+  private static let seeds = Seeds.upTo(
+    Amount.of(debug: 150, release: 4_000, exhaustive: 400_000))
+
+  @Test func `whatever a few statements of several contexts do, both sides agree`() throws {
+    var saves = 0
+    for seed in Self.seeds {
+      var random = SeededGenerator(seed: seed &* 2_654_435_761)
+      let program = try ShortProgram(seed: seed)
+      let count = 3 + random.below(10)
+      let statements = (0..<count).map { _ in
+        ShortStatement(&random, contexts: program.contextCount)
+      }
+      let failure = program.failure(of: statements)
+      saves += program.saveCount
+      guard let failure else { continue }
+      print("seed \(seed): \(failure)")
+      var shrinker = OperationShrinker(statements) { statements in
+        (try? ShortProgram(seed: seed).failure(of: statements)) != nil
+      }
+      shrinker.shrink()
+      let short = try ShortProgram(seed: seed)
+      let shortFailure = short.failure(of: shrinker.operations)
+      Issue.record(
+        """
+        seed \(seed): \(failure)
+        \(short.description)
+        \(short.trace.joined(separator: "\n"))
+        \(shortFailure ?? "nothing, now")
+        """)
+      return
+    }
+    #expect(saves > Self.seeds.count)
+  }
+}

@@ -1,0 +1,147 @@
+import Quire
+import Testing
+
+/// Relationships whose to-one side was read before another save led it elsewhere, and whose to-many
+/// side was read after it. Set back to what its row says, the to-one side has no change to save.
+@Suite struct StaleMemberTests {
+  private static let model = try! ManagedObjectModel {
+    Entity("Thing") {
+      Relationship("owner", toOne: "Thing", inverse: "members")
+      Relationship("members", toMany: "Thing", inverse: "owner")
+      Relationship("head", toOne: "Thing", inverse: "line")
+      Relationship("line", toMany: "Thing", inverse: "head", ordered: true)
+    }
+  }
+
+  private static let sides = [("owner", "members"), ("head", "line")]
+
+  /// A member that one context has moved from its first owner to the second, and the same objects
+  /// in another context, which has read its row before.
+  private struct Scene {
+    let (one, two): (ManagedObjectContext, ManagedObjectContext)
+    let key: String
+    let (member, first, second): (ManagedObject, ManagedObject, ManagedObject)
+
+    init(_ one: ManagedObjectContext, _ key: String, isLed: Bool) throws {
+      let things = try (0..<3).map { _ in try one.insert("Thing") }
+      if isLed { try things[0].setValue(things[1], forKey: key) }
+      try one.save()
+      let two = SmallGallery.sibling(of: one)
+      two.undoManager = UndoManager()
+      member = try two.existingObject(with: things[0].objectID)
+      _ = try member.value(forKey: key)
+      try things[0].setValue(things[isLed ? 2 : 1], forKey: key)
+      try one.save()
+      (self.one, self.two, self.key) = (one, two, key)
+      first = try two.existingObject(with: things[1].objectID)
+      second = try two.existingObject(with: things[2].objectID)
+    }
+
+    /// The owner in the store, and whether both sides agree there.
+    func storedOwner() throws -> ManagedObjectID? {
+      #expect(try StoreFacts(one).findings == [])
+      let check = SmallGallery.sibling(of: one)
+      let found = try check.existingObject(with: member.objectID)
+      return (try found.value(forKey: key) as? ManagedObject)?.objectID
+    }
+  }
+
+  /// Nothing was compared: the owner was saved with a member whose row led to another one.
+  @Test(arguments: GotchaHome.own, sides)
+  func `a member that another save has moved is in conflict when its owner gets it back`(
+    _ home: GotchaHome, _ side: (key: String, inverse: String)
+  ) throws {
+    for policy in [MergePolicy.error] + MergingPolicy.allCases.map(\.policy) {
+      for isUndone in [true, false] {
+        try home.withContext(Self.model, classes: []) { one in
+          let scene = try Scene(one, side.key, isLed: true)
+          let (two, member) = (scene.two, scene.member)
+          two.mergePolicy = policy
+          try member.setValue(member, forKey: side.key)
+          two.processPendingChanges()
+          if isUndone {
+            try two.undoManager?.undo()
+          } else {
+            try member.setValue(scene.first, forKey: side.key)
+          }
+          // A set of members has no change then, unlike a list.
+          let isUnchanged = !isUndone && side.inverse == "members"
+          let isRefused = policy.mergeType == .errorMergePolicyType && !isUnchanged
+          if isRefused {
+            let error = #expect(throws: PersistenceError.self) { try two.save() }
+            #expect(error?.code == .managedObjectMerge)
+            #expect(error?.conflicts.map(\.objectID) == [member.objectID])
+            #expect(try scene.storedOwner() == scene.second.objectID, "nothing is saved")
+            two.refresh(member, mergeChanges: true)
+          }
+          try two.save()
+          let isOurs =
+            !isUnchanged
+            && [.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType]
+              .contains(policy.mergeType)
+          let owner = try scene.storedOwner()
+          #expect(owner == (isOurs ? scene.first : scene.second).objectID, "\(policy.mergeType)")
+        }
+      }
+    }
+  }
+
+  /// The owner was saved without it, and the row of the member still led there.
+  @Test(arguments: GotchaHome.own, sides)
+  func `a member that another save has added is in conflict when its owner loses it`(
+    _ home: GotchaHome, _ side: (key: String, inverse: String)
+  ) throws {
+    for policy in [MergePolicy.error] + MergingPolicy.allCases.map(\.policy) {
+      try home.withContext(Self.model, classes: []) { one in
+        let scene = try Scene(one, side.key, isLed: false)
+        let (two, member) = (scene.two, scene.member)
+        two.mergePolicy = policy
+        #expect(try scene.first.objectIDs(forRelationshipNamed: side.inverse).count == 1)
+        try scene.first.removeFromRelationship(member, forKey: side.inverse)
+        if policy.mergeType == .errorMergePolicyType {
+          let error = #expect(throws: PersistenceError.self) { try two.save() }
+          #expect(error?.conflicts.map(\.objectID) == [member.objectID])
+          two.refresh(member, mergeChanges: true)
+          #expect(try scene.first.objectIDs(forRelationshipNamed: side.inverse).count == 1)
+        }
+        try two.save()
+        let isOurs = [.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType]
+          .contains(policy.mergeType)
+        #expect(
+          try scene.storedOwner() == (isOurs ? nil : scene.first.objectID), "\(policy.mergeType)")
+      }
+    }
+  }
+
+  /// All at once, by a merge and by a refresh of everything.
+  @Test(arguments: sides, [false, true])
+  func `an owner follows the rows of its members when they are read anew`(
+    _ side: (key: String, inverse: String), _ isMerged: Bool
+  ) throws {
+    for isLed in [true, false] {
+      try GotchaHome.memory.withContext(Self.model, classes: []) { one in
+        let scene = try Scene(one, side.key, isLed: isLed)
+        let (two, member) = (scene.two, scene.member)
+        if isLed {
+          try member.setValue(member, forKey: side.key)
+          two.processPendingChanges()
+          try two.undoManager?.undo()
+        } else {
+          try scene.first.removeFromRelationship(member, forKey: side.inverse)
+        }
+        if isMerged {
+          try ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [
+              ManagedObjectContext.NotificationKey.updatedObjectIDs: [member.objectID]
+            ], into: [two])
+        } else {
+          two.refreshAllObjects()
+        }
+        let members = try scene.first.objectIDs(forRelationshipNamed: side.inverse)
+        #expect(members == (isLed ? [] : [member.objectID]))
+        try two.save()
+        #expect(try scene.storedOwner() == (isLed ? scene.second : scene.first).objectID)
+      }
+    }
+  }
+}
