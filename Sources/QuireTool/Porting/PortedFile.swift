@@ -18,10 +18,16 @@ struct PortedFile {
     self.path = path
     source = try SwiftSource(bytes)
     declarations = DeclarationParser.declarations(of: source)
-    usesTransformers = source.tokens.indices.contains { [source] index in
-      source.tokens[index].kind == .identifier
-        && Self.transformerNames.contains(source.text(index))
+    // Quire has a protocol of that name.
+    let isWrittenForQuire = declarations.contains {
+      $0.kind == .import && ["Quire", "QuireModel"].contains($0.name)
     }
+    usesTransformers =
+      !isWrittenForQuire
+      && source.tokens.indices.contains { [source] index in
+        source.tokens[index].kind == .identifier
+          && Self.transformerNames.contains(source.text(index))
+      }
   }
 
   /// Whether the file was written for Core Data, or was ported before.

@@ -104,4 +104,74 @@ import Testing
       #expect(try SmallGallery.sibling(of: root).values(of: "title", "Artwork") == ["again"])
     }
   }
+
+  /// The parent took the deletion back with the members that its own object still had, though their
+  /// sides had been cleared.
+  @Test(
+    arguments: [GotchaHome.memory, .file],
+    [("friends", "friends"), ("ranks", "rankedBy"), ("rankedBy", "ranks"), ("before", "after")])
+  func `what comes back to a parent has the members that the child gives it`(
+    _ home: GotchaHome, _ side: (key: String, inverse: String)
+  ) throws {
+    for (depth, isEnded) in [(1, true), (2, true), (1, false), (2, false)] {
+      try home.withContext(LockstepModel.model, classes: []) { root in
+        let (one, other) = (try root.insert("Thing"), try root.insert("Thing"))
+        try one.addToRelationship(other, forKey: side.key)
+        try root.save()
+        var contexts = [root]
+        for _ in 0..<depth { contexts.append(contexts.last!.newChildContext()) }
+        let child = contexts[depth]
+        func saveUp() throws {
+          for context in contexts.dropFirst().reversed() { try context.save() }
+        }
+        child.undoManager = UndoManager()
+        let (own, ownOther) = (
+          try child.existingObject(with: one.objectID),
+          try child.existingObject(with: other.objectID)
+        )
+        child.delete(own)
+        try saveUp()
+        child.undo()
+        if isEnded { try own.removeFromRelationship(ownOther, forKey: side.key) }
+        try saveUp()
+        let expected = isEnded ? [] : [other.objectID]
+        #expect(try one.objectIDs(forRelationshipNamed: side.key) == expected)
+        #expect(try other.objectIDs(forRelationshipNamed: side.inverse).count == expected.count)
+        try root.save()
+        #expect(try StoreFacts(root).findings == [], "\(depth) \(isEnded)")
+        let check = SmallGallery.sibling(of: root)
+        let stored = try check.existingObject(with: one.objectID)
+        #expect(try stored.objectIDs(forRelationshipNamed: side.key) == expected)
+      }
+    }
+  }
+
+  /// The object in between was new, and read the members of the one that its parent had deleted.
+  @Test(arguments: [GotchaHome.memory, .file])
+  func `what its parent has deleted has no members for a child`(_ home: GotchaHome) throws {
+    try home.withContext(LockstepModel.model, classes: []) { root in
+      let (one, other) = (try root.insert("Thing"), try root.insert("Thing"))
+      try root.save()
+      let child = root.newChildContext()
+      let grandchild = child.newChildContext()
+      grandchild.undoManager = UndoManager()
+      let own = try grandchild.existingObject(with: one.objectID)
+      grandchild.delete(own)
+      try grandchild.save()
+      try child.save()
+      // Led to while it is deleted, which its delete rules end at the other side only.
+      try other.addToRelationship(one, forKey: "friends")
+      root.processPendingChanges()
+      grandchild.undo()
+      try grandchild.save()
+      #expect(
+        try child.existingObject(with: one.objectID).objectIDs(forRelationshipNamed: "friends")
+          == [])
+      try child.save()
+      #expect(try one.objectIDs(forRelationshipNamed: "friends") == [])
+      #expect(try other.objectIDs(forRelationshipNamed: "friends") == [])
+      try root.save()
+      #expect(try StoreFacts(root).findings == [])
+    }
+  }
 }

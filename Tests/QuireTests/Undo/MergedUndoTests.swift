@@ -77,6 +77,63 @@ import Testing
     }
   }
 
+  /// A deletion changes the other side of a relationship alone, and undoing it did so too: what
+  /// others had saved meanwhile of this side was not looked at.
+  @Test(arguments: GotchaHome.own, 0..<9)
+  func `an undone deletion agrees on both sides with what others have ended`(
+    _ home: GotchaHome, _ place: Int
+  ) throws {
+    let side = [
+      ("children", "parent"), ("parent", "children"), ("twin", "twin"), ("cover", "covered"),
+      ("friends", "friends"), ("ranks", "rankedBy"), ("rankedBy", "ranks"), ("before", "after"),
+      ("lock", "thing"),
+    ][place]
+    let (key, inverse) = (side.0, side.1)
+    for isMerged in [false, true] {
+      for deletion in 0..<3 {
+        try home.withContext(LockstepModel.model, classes: []) { one in
+          let (left, right) = (
+            try one.insert("Thing"), try one.insert(key == "lock" ? "Lock" : "Thing")
+          )
+          func connect(_ left: ManagedObject, _ right: ManagedObject?) throws {
+            let relationship = try #require(left.entity.relationshipsByName[key])
+            let members = right.map { [$0] } ?? []
+            if !relationship.isToMany {
+              try left.setValue(right, forKey: key)
+            } else if relationship.isOrdered {
+              try left.setValue(members, forKey: key)
+            } else {
+              try left.setValue(Set(members), forKey: key)
+            }
+          }
+          try connect(left, right)
+          // Both are deleted, and each deletion ends the relationship of the other.
+          let top = try one.insert("Thing")
+          if key != "children", key != "parent" {
+            for object in [left, right] where object.entity.name == "Thing" {
+              try object.setValue(top, forKey: "parent")
+            }
+          }
+          try one.save()
+          one.undoManager = UndoManager()
+          one.automaticallyMergesChangesFromParent = isMerged
+          one.mergePolicy = .mergeByPropertyObjectTrump
+          one.delete([left, right, top][deletion])
+          one.processPendingChanges()
+          let two = SmallGallery.sibling(of: one)
+          try connect(two.existingObject(with: left.objectID), nil)
+          try two.save()
+          one.undo()
+          let leads = try left.objectIDs(forRelationshipNamed: key).count
+          let leadsBack = try right.objectIDs(forRelationshipNamed: inverse).count
+          #expect(leads == leadsBack, "\(key) \(isMerged) \(deletion)")
+          try one.save()
+          #expect(try StoreFacts(one).findings == [], "\(key) \(isMerged) \(deletion)")
+        }
+      }
+    }
+  }
+
   typealias Artist = SmallGallery.Artist
   typealias Artwork = SmallGallery.Artwork
 
