@@ -6,8 +6,8 @@ import Synchronization
 /// A store that was opened with unverified pages is not shared with users that rely on verified
 /// ones. Locks of readers do not exclude each other, so that both may be open.
 ///
-/// The registry's mutex is held while a store is opened or closed, so that no other thread finds
-/// the file locked by its own process in between. A thread that takes it may hold a store's
+/// The registry's mutex is held while a store is opened or closed, or gets its name, so that no other
+/// thread finds the file locked by its own process in between. A thread that takes it may hold a store's
 /// turnstile, but not the other way round.
 final class OpenStores: Sendable {
   private final class Entry {
@@ -81,6 +81,20 @@ final class OpenStores: Sendable {
     case .core(let core): return core
     case .failure(let error): throw error
     }
+  }
+
+  /// Calls `body` while no other thread opens or closes a store.
+  static func whileNoneOpens(
+    _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let result: Result<Void, StorageError> = ours.entries.withLock { _ in
+      do throws(StorageError) {
+        return .success(try body())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   /// Records that a store continues with another file.

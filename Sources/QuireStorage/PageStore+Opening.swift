@@ -33,7 +33,7 @@ extension PageStore {
     let path = fileSystem.destination(of: path)
     if options.mustNotExist {
       guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
-      if !options.isReadOnly { try StoreFile.create(path, options: options, in: fileSystem) }
+      if !options.isReadOnly { try create(path, options, fileSystem) }
     }
     // The file may be replaced between opening and locking it, or come and go; a few times is bad
     // luck.
@@ -42,6 +42,13 @@ extension PageStore {
     }
     throw .io(
       operation: "open", path: path, code: 0, message: "the file keeps being replaced by another")
+  }
+
+  private static func create(
+    _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
+  ) throws(StorageError) {
+    try StoreFile.create(
+      path, options: options, in: fileSystem, publishing: OpenStores.whileNoneOpens)
   }
 
   /// - Returns: `nil` if the path names another file by the time the lock is held.
@@ -54,7 +61,7 @@ extension PageStore {
     } catch .notFound(let missing) {
       guard options.createIfMissing, !options.isReadOnly else { throw .notFound(path: missing) }
       do throws(StorageError) {
-        try StoreFile.create(path, options: options, in: fileSystem)
+        try create(path, options, fileSystem)
       } catch .alreadyExists {
         // Another process has just created it.
       }

@@ -2,8 +2,8 @@ import QuireSimulation
 import QuireStorage
 import Synchronization
 
-/// A simulated disk that lets a test act right before a sync: at the one moment that matters, on
-/// the thread that is about to sync, with no need of luck.
+/// A simulated disk that lets a test act right before a sync, or when a file got its name: at the
+/// one moment that matters, on the thread that does so, with no need of luck.
 final class HookedDisk: FileSystem {
   typealias Hook = @Sendable () -> Void
 
@@ -16,6 +16,10 @@ final class HookedDisk: FileSystem {
   func before(_ reason: SyncReason, _ hook: @escaping Hook) {
     hooks.withLock { $0[reason] = hook }
   }
+
+  /// Calls `hook` when the next file got its name, once.
+  func afterPublishing(_ hook: @escaping Hook) { publishingHook.withLock { $0 = hook } }
+  private let publishingHook = Mutex<Hook?>(nil)
 
   /// Lets the next write to the log write everything and say that the disk is full all the same.
   func refuseNextLogWrite(but first: Int = 0) { untilRefusal.store(first, ordering: .relaxed) }
@@ -35,6 +39,10 @@ final class HookedDisk: FileSystem {
 
   func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
     try disk.publish(temporaryPath, as: path)
+    publishingHook.withLock { hook in
+      defer { hook = nil }
+      return hook
+    }?()
   }
 
   func replace(_ path: String, by temporaryPath: String) throws(StorageError) {

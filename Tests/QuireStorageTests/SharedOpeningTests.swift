@@ -1,5 +1,8 @@
+import Dispatch
+import Foundation
 import QuireSimulation
 import QuireStorage
+import Synchronization
 import Testing
 
 // While a store was looked at for damage, which reads pages that nothing vouches for, another
@@ -20,6 +23,34 @@ import Testing
 
   private func values(_ store: PageStore) throws -> [UInt8] {
     try store.read { try Proof.values($0) }
+  }
+
+  /// It had its name, and was still locked by the thread that made it: to another one it was in use
+  /// by an unknown process.
+  @Test func `a store that one thread has just made is opened by another`() throws {
+    let disk = HookedDisk()
+    let (isTrying, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let failures = Mutex<[String]>([])
+    disk.afterPublishing {
+      Thread {
+        isTrying.signal()
+        do {
+          try PageStore.open("store", options: Proof.options, in: disk).close()
+        } catch {
+          failures.withLock { [text = "\(error)"] in $0.append(text) }
+        }
+        isOver.signal()
+      }.start()
+      isTrying.wait()
+      // Time enough to fail; it is not to be over before the store is this thread's.
+      if isOver.wait(timeout: .now() + .milliseconds(100)) == .success { isOver.signal() }
+    }
+    let store = try PageStore.open("store", options: Proof.options, in: disk)
+    isOver.wait()
+    #expect(failures.withLock { $0 } == [])
+    try Proof.put(store, 0..<3, 7)
+    #expect(try values(store) == [7, 7, 7])
+    try store.close()
   }
 
   @Test func `whoever reads a store opens it beside others who do`() throws {

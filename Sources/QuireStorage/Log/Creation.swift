@@ -2,9 +2,12 @@ extension StoreFile {
   /// Creates a file with an empty store, in one step: it gets its name when it is complete and on
   /// disk.
   ///
+  /// - Parameter publishing: calls what it gets while no other thread of this process opens a
+  ///   store: between its name and the end of its lock the file is to nobody.
   /// - Throws: ``StorageError/alreadyExists(path:)`` if the name was taken in the meantime.
   static func create(
-    _ path: String, options: PageStoreOptions, in fileSystem: any FileSystem
+    _ path: String, options: PageStoreOptions, in fileSystem: any FileSystem,
+    publishing: (() throws(StorageError) -> Void) throws(StorageError) -> Void
   ) throws(StorageError) {
     let identity = options.identity ?? .random()
     let content = try initialContent(identity, pageSize: options.pageSize)
@@ -12,13 +15,15 @@ extension StoreFile {
     do throws(StorageError) {
       try new.file.write(content, at: 0)
       if options.durability != .none { try new.file.sync(for: .creation) }
-      try new.publish()
+      try publishing { () throws(StorageError) in
+        try new.publish()
+        // Another process may open the new store from now on.
+        new.file.unlock()
+      }
     } catch {
       new.discard()
       throw error
     }
-    // Another process may open the new store from now on.
-    new.file.unlock()
     if options.durability != .none { try fileSystem.syncFolder(of: path, for: .creationFolder) }
     Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: nil, beside: nil)
   }
