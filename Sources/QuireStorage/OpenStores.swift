@@ -6,9 +6,9 @@ import Synchronization
 /// A store that was opened with unverified pages is not shared with users that rely on verified
 /// ones. Locks of readers do not exclude each other, so that both may be open.
 ///
-/// The registry's mutex is held while a store is opened or closed, or gets its name, so that no other
-/// thread finds the file locked by its own process in between. A thread that takes it may hold a store's
-/// turnstile, but not the other way round.
+/// The registry's mutex is held while a store is opened or closed, or gets its name, so that no
+/// other thread finds the file locked by its own process in between. A thread that takes it may
+/// hold a store's turnstile, but not the other way round.
 final class OpenStores: Sendable {
   private final class Entry {
     var identifier: FileIdentifier
