@@ -134,6 +134,36 @@ import Testing
     }
   }
 
+  /// A merge keeps what is led elsewhere here, but a deleted object was not told of that.
+  @Test(
+    arguments: GotchaHome.own, [("parent", "children"), ("twin", "twin"), ("cover", "covered")])
+  func `an undone deletion does not bring back what leads elsewhere here`(
+    _ home: GotchaHome, _ side: (key: String, inverse: String)
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { one in
+      let things = try (0..<3).map { _ in try one.insert("Thing") }
+      try one.save()
+      one.undoManager = UndoManager()
+      one.automaticallyMergesChangesFromParent = true
+      let (object, here, there) = (things[0], things[1], things[2])
+      try object.setValue(here, forKey: side.key)
+      one.processPendingChanges()
+      one.delete(there)
+      one.processPendingChanges()
+      let two = SmallGallery.sibling(of: one)
+      let other = try two.existingObject(with: object.objectID)
+      try other.setValue(two.existingObject(with: there.objectID), forKey: side.key)
+      try two.save()
+      one.processPendingChanges()
+      one.undo()
+      #expect(try object.value(forKey: side.key) as? ManagedObject === here)
+      #expect(try here.objectIDs(forRelationshipNamed: side.inverse) == [object.objectID])
+      #expect(try there.objectIDs(forRelationshipNamed: side.inverse) == [])
+      try one.save()
+      #expect(try StoreFacts(one).findings == [])
+    }
+  }
+
   typealias Artist = SmallGallery.Artist
   typealias Artwork = SmallGallery.Artwork
 
