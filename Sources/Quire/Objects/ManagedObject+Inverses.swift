@@ -22,7 +22,8 @@ extension ManagedObject {
     }
     guard let object, let inverse = ends.inverse else { return }
     if object.isToMany(inverse) { return try object.pendingAdd(self, inverse) }
-    if let rival = ends.rival { try rival.put(nil as ManagedObject?, in: slotOnRival(rival, slot)) }
+    // A row that was read before another save may lead to one that leads elsewhere.
+    if let rival = ends.rival { try rival.removeInverse(slotOnRival(rival, slot), to: object) }
     try object.put(self, in: inverse)
   }
 

@@ -39,6 +39,13 @@ extension ManagedObject {
   /// Adds to a to-many slot, on this side alone.
   final func pendingAdd(_ object: ManagedObject, _ slot: Int) throws {
     let pending = try pendingMembers(slot, .addition(object))
+    // One that was removed is there again, unless the store never had it: it led here by a row that
+    // was read before another save wrote it.
+    if !pending.removed.isEmpty, pending.removed.contains(object.reference),
+      try !isStoredMember(object, slot)
+    {
+      pending.removed.remove(object.reference)
+    }
     pending.add(object)
     markUpdated(byRelationship: slot)
   }

@@ -42,8 +42,9 @@ final class PendingMembers {
 
   // MARK: Changes
 
-  /// Records an object that was added, at the end of an order.
+  /// Records an object that was added, at the end of an order, unless it is in that.
   func add(_ object: ManagedObject) {
+    if isOrdered, isInOrder(object) { return }
     if removed.isEmpty || removed.remove(object.reference) == nil {
       additions.append(object)
       places?.additions?[ObjectIdentifier(object)] = additions.count - 1
@@ -57,10 +58,8 @@ final class PendingMembers {
   /// Gives the same members another order.
   func rearrange(_ order: [ManagedObject]) { list = order }
 
-  /// Records an object that was removed. One that is not in an order, as it leads here by a row
-  /// that was read before another save wrote it, cannot be.
+  /// Records an object that was removed.
   func remove(_ object: ManagedObject) {
-    if isOrdered, !isInOrder(object) { return }
     if let place = placeAmongAdditions(of: object) {
       removeAddition(at: place)
     } else {

@@ -196,18 +196,23 @@ final class ShortProgram {
         return try context.save()
       } catch let error as PersistenceError where error.code == .managedObjectMerge {
         trace.append("  refused: \("\(error)".prefix(160))")
+        var deleted: [ManagedObject] = []
         for conflict in error.conflicts {
           guard let object = context.registeredObject(for: conflict.objectID) else { continue }
           if conflict.newVersion == 0 {
             try ManagedObjectContext.mergeChanges(
               fromRemoteContextSave: [Self.deletedKey: [conflict.objectID]], into: [context])
-            continue
+          } else if object.isDeleted {
+            deleted.append(object)
+          } else {
+            context.refresh(object, mergeChanges: true)
           }
-          let isDeleted = object.isDeleted
-          // Its delete rules are to apply to what others have led to it.
-          if isDeleted { context.insert(object) }
+        }
+        // Their delete rules are to apply to what others have led to them.
+        for object in deleted {
+          context.insert(object)
           context.refresh(object, mergeChanges: true)
-          if isDeleted { context.delete(object) }
+          context.delete(object)
         }
       } catch let error as PersistenceError {
         trace.append("  refused: \("\(error)".prefix(160))")

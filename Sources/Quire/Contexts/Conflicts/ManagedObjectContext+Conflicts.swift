@@ -79,6 +79,15 @@ private struct FoundConflicts {
     if object.isOutdated(try views.row(of: object)?.version ?? 0) { try record(object) }
   }
 
+  /// Records a deleted object that another leads to, and that one too if its row here does not: as
+  /// long as that is not read again, the deletion does not end the relationship.
+  private mutating func record(
+    _ object: ManagedObject, ledToBy other: Reference, _ session: StoreSession
+  ) throws {
+    try record(object)
+    if let other = session.registered(other), other.hasRow { try compareVersion(of: other) }
+  }
+
   /// Finds members that another save has added to a deleted object, and that would keep a reference
   /// to it.
   mutating func lookForMembers(of object: ManagedObject) throws {
@@ -99,7 +108,7 @@ private struct FoundConflicts {
         {
           continue
         }
-        try record(object)
+        try record(object, ledToBy: member, session)
       }
     }
   }
@@ -115,7 +124,7 @@ private struct FoundConflicts {
         let reference = row.reference(storage.fieldBySlot[slot]),
         try leads(reference, to: object, relationship, session, view)
       else { continue }
-      try record(object)
+      try record(object, ledToBy: reference, session)
     }
   }
 

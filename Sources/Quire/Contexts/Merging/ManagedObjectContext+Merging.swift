@@ -207,7 +207,7 @@ extension ManagedObjectContext {
       }
     }
     for object in merged { showPermanentID(of: object) }
-    let read = RereadMembers(merged, of: self)
+    let read = RereadEnds(merged, of: self, keepsChanges: true)
     let changed = merged.filter { $0.hasSlots && $0.hasChanges }
     try rebase(changed)
     let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
@@ -215,7 +215,7 @@ extension ManagedObjectContext {
       try mergeRow(of: object)
     }
     try displaceStoredDestinations(of: changed)
-    try read.makeOwnersAgree()
+    try read.makeAgree()
     for object in changed where object.context === self { object.callAwake(after: .refresh) }
     if noticeCenter != nil {
       for object in merged where object.context === self {

@@ -15,11 +15,11 @@ extension ManagedObjectContext {
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     during(.refreshing) {
-      let read = RereadMembers([object], of: self)
+      let read = RereadEnds([object], of: self, keepsChanges: mergeChanges)
       reread(object, mergeChanges: mergeChanges)
       do {
         try displaceStoredDestinations(of: changedCounterparts(of: object))
-        try read.makeOwnersAgree()
+        try read.makeAgree()
       } catch {
         report(error)
       }
@@ -139,7 +139,7 @@ extension ManagedObjectContext {
     // Objects that are not in memory are to be read from the newest state, too.
     for session in sessions { session.leaveState() }
     let objects = allObjects
-    let read = RereadMembers(objects, of: self)
+    let read = RereadEnds(objects, of: self, keepsChanges: true)
     let changed = objects.filter { $0.isStored && $0.hasSlots && $0.hasChanges }
     do {
       for object in changed { showPermanentID(of: object) }
@@ -156,7 +156,7 @@ extension ManagedObjectContext {
     }
     do {
       try displaceStoredDestinations(of: changed)
-      try read.makeOwnersAgree()
+      try read.makeAgree()
     } catch {
       report(error)
     }
