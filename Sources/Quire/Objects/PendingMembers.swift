@@ -42,9 +42,14 @@ final class PendingMembers {
 
   // MARK: Changes
 
-  /// Records an object that was added, at the end of an order, unless it is in that.
+  /// Records an object that was added, at the end of an order.
   func add(_ object: ManagedObject) {
-    if isOrdered, isInOrder(object) { return }
+    if isOrdered, isInOrder(object) {
+      // A member of the store's list as it was read, though not by its own row.
+      if !isAdded(object) { additions.append(object) }
+      places?.additions = nil
+      return
+    }
     if removed.isEmpty || removed.remove(object.reference) == nil {
       additions.append(object)
       places?.additions?[ObjectIdentifier(object)] = additions.count - 1

@@ -214,8 +214,8 @@ extension ManagedObjectContext {
     for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
       try mergeRow(of: object)
     }
-    try displaceStoredDestinations(of: changed)
     try read.makeAgree()
+    try displaceStoredDestinations(of: changed)
     for object in changed where object.context === self { object.callAwake(after: .refresh) }
     if noticeCenter != nil {
       for object in merged where object.context === self {

@@ -18,8 +18,8 @@ extension ManagedObjectContext {
       let read = RereadEnds([object], of: self, keepsChanges: mergeChanges)
       reread(object, mergeChanges: mergeChanges)
       do {
-        try displaceStoredDestinations(of: changedCounterparts(of: object))
         try read.makeAgree()
+        try displaceStoredDestinations(of: changedCounterparts(of: object))
       } catch {
         report(error)
       }
@@ -155,8 +155,8 @@ extension ManagedObjectContext {
       reread(object, mergeChanges: true)
     }
     do {
-      try displaceStoredDestinations(of: changed)
       try read.makeAgree()
+      try displaceStoredDestinations(of: changed)
     } catch {
       report(error)
     }

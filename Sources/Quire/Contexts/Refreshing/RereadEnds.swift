@@ -28,7 +28,7 @@ struct RereadEnds {
   init(_ objects: [ManagedObject], of context: ManagedObjectContext, keepsChanges: Bool) {
     self.context = context
     self.keepsChanges = keepsChanges
-    guard !context.changes.updated.isEmpty else {
+    guard !context.changes.updated.isEmpty || !context.changes.inserted.isEmpty else {
       (self.objects, former) = ([], [])
       return
     }
@@ -42,14 +42,16 @@ struct RereadEnds {
     guard let session = object.session else { return [] }
     return object.binding.storedRelationshipSlots.compactMap { slot in
       guard !object.isToMany(slot), let reference = destination(slot),
-        let other = session.registered(reference), other.isUpdated, other.hasSlots,
+        let other = session.registered(reference), other.hasChanges, !other.isDeleted,
+        other.hasSlots,
         let inverse = object.inverseSlot(of: slot, on: other)
       else { return nil }
       return End(object: object, slot: slot, other: other, inverse: inverse)
     }
   }
 
-  /// To be called when all rows were replaced.
+  /// To be called when all rows were replaced, and before
+  /// ``ManagedObjectContext/displaceStoredDestinations(of:)``, which changes the objects.
   func makeAgree() throws {
     if objects.isEmpty { return }
     // Undoing the change of the other end restores this, too.
@@ -69,8 +71,9 @@ struct RereadEnds {
 
   private func makeAgree(_ end: End) throws {
     let (object, other) = (end.object, end.other)
-    guard object.context === context, other.context === context, other.isUpdated, other.hasSlots,
-      !object.isDeleted, !object.hasSlots || !object.isToBeWritten(end.slot),
+    guard object.context === context, other.context === context, other.hasChanges,
+      !other.isDeleted, other.hasSlots, !object.isDeleted,
+      !object.hasSlots || !object.isToBeWritten(end.slot),
       let field = object.storage?.fieldBySlot[end.slot], field >= 0,
       let row = try object.session?.currentView().row(object.reference)
     else { return }
