@@ -198,11 +198,15 @@ final class ShortProgram {
         trace.append("  refused: \("\(error)".prefix(160))")
         var deleted: [ManagedObject] = []
         for conflict in error.conflicts {
-          guard let object = context.registeredObject(for: conflict.objectID) else { continue }
           if conflict.newVersion == 0 {
             try ManagedObjectContext.mergeChanges(
               fromRemoteContextSave: [Self.deletedKey: [conflict.objectID]], into: [context])
-          } else if object.isDeleted {
+            continue
+          }
+          let object =
+            try context.registeredObject(for: conflict.objectID)
+            ?? context.existingObject(with: conflict.objectID)
+          if object.isDeleted {
             deleted.append(object)
           } else {
             context.refresh(object, mergeChanges: true)

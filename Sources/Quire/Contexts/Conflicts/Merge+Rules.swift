@@ -128,7 +128,7 @@ struct MergeFacts {
     _ pending: PendingMembers, _ slot: Int, of object: ManagedObject, _ merge: Merge
   ) throws {
     let relationship = object.binding.relationship(slot)
-    if object.state.contains(.returning), object.binding.traits[slot].isForeignKeyOfOthers {
+    if object.state.contains(.returning), object.binding.traits[slot].isInverseOfToOne {
       for member in pending.added where merge.isThere(member) {
         if let inverse = object.inverseSlot(of: relationship, on: member),
           member.slots.isEmpty || !member.isChanged(inverse)

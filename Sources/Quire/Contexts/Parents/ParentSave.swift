@@ -126,7 +126,11 @@ struct ParentSave {
     of object: ManagedObject, _ part: SaveOperation
   ) throws -> ManagedObject? {
     if object.reference.isTemporary { return try parent.familyObject(object.reference) }
-    return parent.session(with: part.session.identity)?.registered(object.reference)
+    guard let session = parent.session(with: part.session.identity) else { return nil }
+    if let former = session.registered(object.reference) { return former }
+    // The parent has dropped the deletion, and nobody holds the object.
+    let isThere = try session.currentView().contains(object.reference)
+    return isThere ? try session.object(at: object.reference) : nil
   }
 
   /// Brings an object back whose deletion the parent has saved as well, with its former reference.

@@ -67,6 +67,24 @@ struct RereadEnds {
       }
       for end in present { try makeAgree(end) }
     }
+    if keepsChanges { for object in objects { try changeMembers(of: object) } }
+  }
+
+  /// Makes changes of an object's own members at these as well.
+  private func changeMembers(of object: ManagedObject) throws {
+    guard object.context === context, object.isUpdated, object.hasSlots else { return }
+    for slot in object.binding.storedRelationshipSlots {
+      var members: [Reference] = []
+      object.forEachUnwrittenMember(slot) { member, _ in members.append(member) }
+      for reference in members {
+        guard let session = object.session, try session.currentView().contains(reference) else {
+          continue
+        }
+        let member = try session.object(at: reference)
+        guard let inverse = object.inverseSlot(of: slot, on: member) else { continue }
+        try makeAgree(End(object: member, slot: inverse, other: object, inverse: slot))
+      }
+    }
   }
 
   private func makeAgree(_ end: End) throws {
@@ -80,8 +98,8 @@ struct RereadEnds {
     let leads = row.reference(field) == other.reference
     let leadsBack = try other.leads(to: object, end.inverse)
     if leads == leadsBack { return }
+    try object.fulfil()
     if keepsChanges, isChange(of: other, end.inverse, object) {
-      try object.fulfil()
       let former = try object.one(end.slot)
       if let former, former !== other, let inverse = object.inverseSlot(of: end.slot, on: former) {
         try former.removeInverse(inverse, to: object)
