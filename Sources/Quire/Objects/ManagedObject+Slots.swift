@@ -53,7 +53,10 @@ extension ManagedObject {
   /// Removes from a to-many slot, on this side alone.
   final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
     let pending = try pendingMembers(slot, .removal(object))
+    // One that was added here may have been in the store's list, though not by its own row.
+    let isLost = try pending.isOrdered && pending.isAdded(object) && isStoredMember(object, slot)
     pending.remove(object)
+    if isLost { pending.removed.insert(object.reference) }
     markUpdated(byRelationship: slot)
   }
 
