@@ -41,7 +41,7 @@ extension ManagedObject {
     let pending = try pendingMembers(slot, .addition(object))
     // One that was removed is there again, unless the store never had it: it led here by a row that
     // was read before another save wrote it.
-    if !pending.removed.isEmpty, pending.removed.contains(object.reference),
+    if !pending.isOrdered, !pending.removed.isEmpty, pending.removed.contains(object.reference),
       try !isStoredMember(object, slot)
     {
       pending.removed.remove(object.reference)
@@ -53,10 +53,12 @@ extension ManagedObject {
   /// Removes from a to-many slot, on this side alone.
   final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
     let pending = try pendingMembers(slot, .removal(object))
-    // One that was added here may have been in the store's list, though not by its own row.
-    let isLost = try pending.isOrdered && pending.isAdded(object) && isStoredMember(object, slot)
-    pending.remove(object)
-    if isLost { pending.removed.insert(object.reference) }
+    // One that leads here by such a row is not in the order, unless the store has added it since.
+    if try !pending.isOrdered || pending.isInOrder(object) || pending.isAdded(object)
+      || isStoredMember(object, slot)
+    {
+      pending.remove(object)
+    }
     markUpdated(byRelationship: slot)
   }
 

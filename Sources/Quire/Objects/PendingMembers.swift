@@ -19,6 +19,9 @@ final class PendingMembers {
   @exclusivity(unchecked) var removed: Set<Reference> = []
   @exclusivity(unchecked) private var list: [ManagedObject]?
   @exclusivity(unchecked) private var places: Places?
+  /// Members of the store's order that were added all the same: their own rows, which were read
+  /// before another save wrote them, led elsewhere.
+  fileprivate var confirmed: Set<Reference> = []
 
   /// In no order.
   var added: [ManagedObject] {
@@ -45,19 +48,22 @@ final class PendingMembers {
   /// Records an object that was added, at the end of an order.
   func add(_ object: ManagedObject) {
     if isOrdered, isInOrder(object) {
-      // A member of the store's list as it was read, though not by its own row.
-      if !isAdded(object) { additions.append(object) }
-      places?.additions = nil
+      if !isAdded(object) {
+        appendAddition(object)
+        confirmed.insert(object.reference)
+      }
       return
     }
-    if removed.isEmpty || removed.remove(object.reference) == nil {
-      additions.append(object)
-      places?.additions?[ObjectIdentifier(object)] = additions.count - 1
-    }
+    if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
     if list != nil {
       list?.append(object)
       places?.list?.insert(ObjectIdentifier(object))
     }
+  }
+
+  private func appendAddition(_ object: ManagedObject) {
+    additions.append(object)
+    places?.additions?[ObjectIdentifier(object)] = additions.count - 1
   }
 
   /// Gives the same members another order.
@@ -67,6 +73,7 @@ final class PendingMembers {
   func remove(_ object: ManagedObject) {
     if let place = placeAmongAdditions(of: object) {
       removeAddition(at: place)
+      if confirmed.remove(object.reference) != nil { removed.insert(object.reference) }
     } else {
       removed.insert(object.reference)
     }
@@ -173,6 +180,7 @@ extension ManagedObject.Slot {
     guard case .many(let members) = self else { return self }
     let copy = PendingMembers()
     (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
+    copy.confirmed = members.confirmed
     return .many(copy)
   }
 }
