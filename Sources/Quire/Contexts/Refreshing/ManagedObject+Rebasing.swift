@@ -60,7 +60,7 @@ extension ManagedObject {
       guard case .many(let pending) = slots[slot], let order = pending.order,
         storage?.link(slot) != nil
       else { return [] }
-      let isKept = Set(order.lazy.filter(hasNotLeft).map(\.reference)).union(pending.removed)
+      let isKept = Set(order.lazy.filter(isInContext).map(\.reference)).union(pending.removed)
       return try existingMembers(slot).filter { !isKept.contains($0) }
         .map { try session.object(at: $0) }
     }
@@ -76,10 +76,10 @@ extension ManagedObject {
       pending.removed.formIntersection(isStored)
       if let order = pending.order {
         let isAdded = Set(pending.added)
-        let isKept = Set(order.lazy.filter(hasNotLeft).map(\.reference)).union(pending.removed)
+        let isKept = Set(order.lazy.filter(isInContext).map(\.reference)).union(pending.removed)
         pending.order =
           try order.filter {
-            hasNotLeft($0) && isStored.contains($0.reference) || isAdded.contains($0)
+            isInContext($0) && isStored.contains($0.reference) || isAdded.contains($0)
           }
           // The store's list may have members that were deleted without a change of the list.
           + existingMembers(slot).filter { !isKept.contains($0) }.map { try session.object(at: $0) }
@@ -90,7 +90,7 @@ extension ManagedObject {
 
   /// Whether an object is still the one of its reference. Another context may have deleted it and
   /// brought it back since: then it has left, and another one is made.
-  private func hasNotLeft(_ object: ManagedObject) -> Bool { object.context != nil }
+  private func isInContext(_ object: ManagedObject) -> Bool { object.context != nil }
 
   /// Removes this object from the destinations that the store has for it, where it was led
   /// elsewhere. When that change was made, the store had another destination.
