@@ -57,7 +57,9 @@ extension ManagedObject {
     if try !pending.isOrdered || pending.isInOrder(object) || pending.isAdded(object)
       || isStoredMember(object, slot)
     {
+      let isLost = try pending.isAdded(object) && hasBecomeStored(object, slot, since: pending)
       pending.remove(object)
+      if isLost { pending.removed.insert(object.reference) }
     }
     markUpdated(byRelationship: slot)
   }
@@ -101,8 +103,20 @@ extension ManagedObject {
 
   private func newPendingMembers(_ slot: Int) throws -> PendingMembers {
     let pending = PendingMembers()
+    pending.basis = session?.view?.snapshot.commitNumber
     if ofArena({ $0.binding.traits[slot].isOrdered }) { pending.order = try rawMembers(slot) }
     return pending
+  }
+
+  /// Whether the store has a member by now that was added here: another save has added it too, and
+  /// the context has read that state since.
+  private func hasBecomeStored(
+    _ member: ManagedObject, _ slot: Int, since pending: PendingMembers
+  ) throws -> Bool {
+    let isSameState =
+      context?.parent == nil && pending.basis != nil
+      && pending.basis == session?.view?.snapshot.commitNumber
+    return try !isSameState && isStoredMember(member, slot)
   }
 
   /// Makes a to-many slot one that can be changed: with the members in their order, where they have

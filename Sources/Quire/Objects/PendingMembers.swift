@@ -1,3 +1,5 @@
+import QuireStorage
+
 /// What was changed in a to-many relationship since the object was last fetched or saved.
 ///
 /// Only differences are kept, so that an object can be added to a relationship with a million
@@ -19,6 +21,9 @@ final class PendingMembers {
   @exclusivity(unchecked) var removed: Set<Reference> = []
   @exclusivity(unchecked) private var list: [ManagedObject]?
   @exclusivity(unchecked) private var places: Places?
+  /// The commit whose members these are differences from, if that is known; the context may have
+  /// read later ones since.
+  var basis: CommitNumber?
   /// Members of the store's order that were added all the same: their own rows, which were read
   /// before another save wrote them, led elsewhere.
   fileprivate var confirmed: Set<Reference> = []
