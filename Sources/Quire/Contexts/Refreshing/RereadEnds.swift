@@ -46,6 +46,11 @@ struct RereadEnds {
         other.hasSlots,
         let inverse = object.inverseSlot(of: slot, on: other)
       else { return nil }
+      switch other.slots[inverse] {
+      case .unchanged, .value: return nil
+      case .many(let pending) where pending.hasNoMemberChange: return nil
+      case .one, .many: break
+      }
       return End(object: object, slot: slot, other: other, inverse: inverse)
     }
   }
