@@ -330,10 +330,10 @@ final class ShortProgram {
 
   private func shown(by context: ManagedObjectContext) throws -> [String] {
     try context.fetch(FetchRequest<ManagedObject>(entityName: "Node")).map { object in
-      var links = ["left", "right"].compactMap { key -> String? in
+      var links = try ["left", "right"].compactMap { key -> String? in
         guard object.entity.relationshipsByName[key] != nil else { return nil }
         let side = key == "left" ? kind.left : kind.right
-        let ids = (try? object.objectIDs(forRelationshipNamed: key).map { "\($0)" }) ?? []
+        let ids = try object.objectIDs(forRelationshipNamed: key).map { "\($0)" }
         return "\(key): \(side == .list ? ids : ids.sorted())"
       }
       links.append("\(String(describing: try object.value(forKey: "number")))")
