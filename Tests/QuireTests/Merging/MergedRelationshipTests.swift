@@ -196,6 +196,42 @@ import Testing
     }
   }
 
+  @Test(arguments: [DeleteRule.nullify, .cascade], MergingPolicy.allCases)
+  func `a deletion overwrites no value of a member that came there`(
+    _ rule: DeleteRule, _ policy: MergingPolicy
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Node") {
+        Attribute("number", .integer64)
+        Relationship("owner", toOne: "Node", inverse: "members")
+        Relationship("members", toMany: "Node", inverse: "owner", deleteRule: rule)
+        Relationship("front", toOne: "Node", inverse: "back", deleteRule: rule)
+        Relationship("back", toOne: "Node", inverse: "front")
+      }
+    }
+    for key in ["owner", "back"] {
+      let context = try ManagedObjectContext.stubbed(model)
+      let (owner, member) = (try context.insert("Node"), try context.insert("Node", ["number": 1]))
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let sameOwner = try scene.same(owner)
+      // Read before the other save.
+      let sameMember = try scene.same(member)
+      #expect(sameMember.objectID == member.objectID)
+      try member.setValue(owner, forKey: key)
+      try member.setValue(2, forKey: "number")
+      scene.here.delete(sameOwner)
+      try scene.save()
+      let left = try scene.fresh().fetch(FetchRequest<ManagedObject>(entityName: "Node"))
+      let numbers = try left.map { try $0.value(forKey: "number") as? Int }
+      switch (policy.isForMemory, rule) {
+      case (true, .cascade): #expect(numbers == [])
+      case (true, _): #expect(numbers == [2], "\(key)")
+      case (false, _): #expect(Set(numbers) == [nil, 2], "\(key)")
+      }
+    }
+  }
+
   @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
   func `a relationship to an object that is gone is dropped`(
     _ home: GotchaHome, _ policy: MergingPolicy

@@ -76,7 +76,11 @@ private struct FoundConflicts {
   }
 
   mutating func compareVersion(of object: ManagedObject) throws {
-    if object.isOutdated(try views.row(of: object)?.version ?? 0) { try record(object) }
+    if try isOutdated(object) { try record(object) }
+  }
+
+  private func isOutdated(_ object: ManagedObject) throws -> Bool {
+    object.isOutdated(try views.row(of: object)?.version ?? 0)
   }
 
   /// Records a deleted object that another leads to, and that one too if its row here does not: as
@@ -85,7 +89,8 @@ private struct FoundConflicts {
     _ object: ManagedObject, ledToBy other: Reference, _ session: StoreSession
   ) throws {
     try record(object)
-    if let other = session.registered(other), other.hasRow { try compareVersion(of: other) }
+    guard let other = session.registered(other), other.hasRow, try isOutdated(other) else { return }
+    try record(other, isOtherEnd: true)
   }
 
   /// Finds members that another save has added to a deleted object, and that would keep a reference
