@@ -12,6 +12,8 @@ struct PendingObjects {
   private(set) var inserted = ObjectList()
   private(set) var updated = ObjectList()
   private(set) var deleted = ObjectList()
+  /// Whether relationships of some may have changed, and not attributes alone.
+  private(set) var mayHaveRelationships = false
   /// Deleted objects in the order of their deletion. The delete rules of the first `decidedCount`
   /// were applied.
   private var undecided: [ManagedObject] = []
@@ -24,7 +26,9 @@ struct PendingObjects {
   /// Puts an object into the list that its state names.
   mutating func insert(_ object: ManagedObject) {
     switch object.pendingChange {
-    case .insertion: inserted.insert(object)
+    case .insertion:
+      inserted.insert(object)
+      mayHaveRelationships = true
     case .update: updated.insert(object)
     case .deletion: deleted.insert(object)
     case nil: break
@@ -47,6 +51,9 @@ struct PendingObjects {
     updated.restorePositions()
     deleted.restorePositions()
   }
+
+  /// To be called when a relationship of any object has changed.
+  mutating func recordRelationship() { mayHaveRelationships = true }
 
   mutating func decideLater(on object: ManagedObject) { undecided.append(object) }
 

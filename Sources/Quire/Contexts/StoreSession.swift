@@ -34,9 +34,14 @@ final class StoreSession {
   @exclusivity(unchecked) var view: StoreView? {
     didSet {
       viewReference = view.map { .passUnretained($0) }
+      let former = viewState
+      viewState = view?.stateNumber ?? 0
+      if viewState != former || viewState == 0 { context.undoRecording?.recordRead() }
       if context.stalenessInterval >= 0 { updateViewTime() }
     }
   }
+  /// Which state that is, by ``StoreView/stateNumber``; 0 if there is none.
+  private(set) var viewState: UInt32 = 0
   /// Whether the state may be too old; see ``ManagedObjectContext/stalenessInterval``.
   private var viewExpires = false
   /// When the state was last known to be the newest, where that matters.

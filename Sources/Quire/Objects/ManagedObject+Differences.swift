@@ -33,20 +33,26 @@ extension ManagedObject {
   /// not to be written: their rows say so already, as they were read at another time than the
   /// store's list of members. The store's newest rows may say otherwise.
   ///
-  /// - Parameter body: gets the member, and whether it was added.
+  /// - Parameters:
+  ///   - isWritten: whether a slot of a member is to be written. A save knows it already.
+  ///   - body: gets the member, and whether it was added.
   final func forEachUnwrittenMember(
-    _ slot: Int, _ body: (Reference, Bool) throws -> Void
+    _ slot: Int, isWritten: (ManagedObject, Int) -> Bool = { $0.isToBeWritten($1) },
+    _ body: (Reference, Bool) throws -> Void
   ) rethrows {
-    guard !slots.isEmpty, binding.traits[slot].isInverseOfToOne,
+    guard !slots.isEmpty, ofArena({ $0.binding.traits[slot].isInverseOfToOne }),
       case .many(let pending) = slots[slot]
     else { return }
     func isUnwritten(_ member: ManagedObject) -> Bool {
-      if member.isInserted || member.isDeleted || member.context !== context { return false }
+      if !member.state.isDisjoint(with: [.inserted, .deleted]) { return false }
       guard let inverse = inverseSlot(of: slot, on: member) else { return false }
-      return member.slots.isEmpty || !member.isToBeWritten(inverse)
+      return member.slots.isEmpty || !isWritten(member, inverse)
     }
-    for member in pending.added where member.isStored && isUnwritten(member) {
-      try body(member.reference, true)
+    for member in Uncounted(pending.added) {
+      try member._withUnsafeGuaranteedRef { member in
+        guard isUnwritten(member), member.isStored, member.context === context else { return }
+        try body(member.reference, true)
+      }
     }
     for reference in pending.removed where !reference.isTemporary {
       if session?.registered(reference).map(isUnwritten) ?? true { try body(reference, false) }

@@ -15,6 +15,10 @@ extension ManagedObject {
     if !hasSlots { makeSlots() }
   }
 
+  private func recordRelationship() {
+    ofArena { $0.withContext { $0.changes.recordRelationship() } }
+  }
+
   /// Announces a change to the context's observers. Two comparisons where there are none.
   private func announce(_ slot: Int, _ change: @autoclosure () -> SlotChange) {
     if ofArena({ $0.isObserved }) { context?.record(slot, of: self, change()) }
@@ -32,17 +36,21 @@ extension ManagedObject {
   final func put(_ destination: ManagedObject?, in slot: Int) throws {
     try prepareForChange()
     announce(slot, .one(destination))
+    recordRelationship()
     setSlot(slot, .one(destination))
     markUpdated(byRelationship: slot)
   }
 
   /// Adds to a to-many slot, on this side alone.
-  final func pendingAdd(_ object: ManagedObject, _ slot: Int) throws {
+  ///
+  /// - Parameter isUndone: whether the object was removed in the state of the store that the context
+  ///   still reads. Then the members are as before.
+  final func pendingAdd(_ object: ManagedObject, _ slot: Int, isUndone: Bool = false) throws {
     let pending = try pendingMembers(slot, .addition(object))
     // One that was removed is there again, unless the store never had it: it led here by a row that
     // was read before another save wrote it.
-    if !pending.isOrdered, !pending.removed.isEmpty, pending.removed.contains(object.reference),
-      try !isStoredMember(object, slot)
+    if !isUndone, !pending.isOrdered, ofArena({ $0.binding.traits[slot].isInverseOfToOne }),
+      pending.removed.contains(object.reference), try !isStoredMember(object, slot)
     {
       pending.removed.remove(object.reference)
     }
@@ -93,17 +101,19 @@ extension ManagedObject {
     try prepareForChange()
     if case .many(let pending) = slots[slot] {
       announce(slot, change())
+      recordRelationship()
       return pending
     }
     let pending = try newPendingMembers(slot)
     announce(slot, change())
+    recordRelationship()
     setSlot(slot, .many(pending))
     return pending
   }
 
   private func newPendingMembers(_ slot: Int) throws -> PendingMembers {
     let pending = PendingMembers()
-    pending.basis = session?.view?.snapshot.commitNumber
+    pending.basis = session?.viewState ?? 0
     if ofArena({ $0.binding.traits[slot].isOrdered }) { pending.order = try rawMembers(slot) }
     return pending
   }
@@ -113,9 +123,7 @@ extension ManagedObject {
   private func hasBecomeStored(
     _ member: ManagedObject, _ slot: Int, since pending: PendingMembers
   ) throws -> Bool {
-    let isSameState =
-      context?.parent == nil && pending.basis != nil
-      && pending.basis == session?.view?.snapshot.commitNumber
+    let isSameState = pending.basis != 0 && pending.basis == session?.viewState
     return try !isSameState && isStoredMember(member, slot)
   }
 
@@ -135,6 +143,7 @@ extension ManagedObject {
     if let context, context.isObserved, context.announcedChanges.contains(self, slot) {
       for change in try changes(to: content, of: slot) { context.record(slot, of: self, change) }
     }
+    recordRelationship()
     setSlot(slot, content)
   }
 

@@ -6,11 +6,14 @@ import QuireStorage
 /// members without reading them. An ordered relationship keeps its whole new order besides.
 final class PendingMembers {
   /// The positions of members, for lookups among many: made by the first lookup.
-  private final class Places {
+  fileprivate final class Places {
     var additions: [ObjectIdentifier: Int]?
     var list: Set<ObjectIdentifier>?
     /// Where a member was last removed from the list. The next one is usually beside it.
     var removal = 0
+    /// Members of the store's order that were added all the same: their own rows, which were read
+    /// before another save wrote them, led elsewhere.
+    var confirmed: Set<Reference> = []
   }
 
   /// The number of members up to which a list is searched without a table.
@@ -20,13 +23,12 @@ final class PendingMembers {
   @exclusivity(unchecked) private var additions: [ManagedObject] = []
   @exclusivity(unchecked) var removed: Set<Reference> = []
   @exclusivity(unchecked) private var list: [ManagedObject]?
-  @exclusivity(unchecked) private var places: Places?
-  /// The commit whose members these are differences from, if that is known; the context may have
-  /// read later ones since.
-  var basis: CommitNumber?
-  /// Members of the store's order that were added all the same: their own rows, which were read
-  /// before another save wrote them, led elsewhere.
-  fileprivate var confirmed: Set<Reference> = []
+  @exclusivity(unchecked) fileprivate var places: Places?
+  /// The state whose members these are differences from, by ``StoreSession/viewState``; the context
+  /// may have read later ones since.
+  var basis: UInt32 = 0
+  /// Whether the order had members when it was set.
+  private var hadOrder = false
 
   /// In no order.
   var added: [ManagedObject] {
@@ -43,6 +45,7 @@ final class PendingMembers {
     set {
       list = newValue
       places?.list = nil
+      hadOrder = !(newValue ?? []).isEmpty
     }
   }
 
@@ -52,10 +55,10 @@ final class PendingMembers {
 
   /// Records an object that was added, at the end of an order.
   func add(_ object: ManagedObject) {
-    if isOrdered, isInOrder(object) {
+    if hadOrder, isInOrder(object) {
       if !isAdded(object) {
         appendAddition(object)
-        confirmed.insert(object.reference)
+        madePlaces().confirmed.insert(object.reference)
       }
       return
     }
@@ -78,7 +81,7 @@ final class PendingMembers {
   func remove(_ object: ManagedObject) {
     if let place = placeAmongAdditions(of: object) {
       removeAddition(at: place)
-      if confirmed.remove(object.reference) != nil { removed.insert(object.reference) }
+      if places?.confirmed.remove(object.reference) != nil { removed.insert(object.reference) }
     } else {
       removed.insert(object.reference)
     }
@@ -171,7 +174,7 @@ final class PendingMembers {
     return places
   }
 
-  private func madePlaces() -> Places {
+  fileprivate func madePlaces() -> Places {
     if let places { return places }
     let places = Places()
     self.places = places
@@ -185,7 +188,9 @@ extension ManagedObject.Slot {
     guard case .many(let members) = self else { return self }
     let copy = PendingMembers()
     (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
-    copy.confirmed = members.confirmed
+    if let confirmed = members.places?.confirmed, !confirmed.isEmpty {
+      copy.madePlaces().confirmed = confirmed
+    }
     return .many(copy)
   }
 }

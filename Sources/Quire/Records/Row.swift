@@ -90,6 +90,13 @@ struct Row {
 
   var byteCount: Int { bytes.byteCount }
 
+  /// Whether all bytes are equal.
+  func isEqual(to other: Row) -> Bool {
+    guard byteCount == other.byteCount else { return false }
+    if bytes.start == other.bytes.start { return true }
+    return withReader { one in other.withReader { one.bytes.elementsEqual($0.bytes) } }
+  }
+
   /// Whether the row was encoded from an object of a parent context with unsaved changes.
   var isEncoded: Bool { (bytes.owner as? EncodedRow).map { !$0.isSaved } ?? false }
 

@@ -16,6 +16,10 @@ struct SlotSet: Sequence, Equatable {
 
   var isEmpty: Bool { low == 0 && high == nil }
 
+  func contains(_ slot: Int) -> Bool {
+    slot < 64 ? low & 1 << UInt64(slot) != 0 : high?.contains(slot) ?? false
+  }
+
   /// - Parameter slot: greater than all that are there.
   mutating func append(_ slot: Int) {
     if slot < 64 { low |= 1 << UInt64(slot) } else { appendHigh(slot) }

@@ -31,6 +31,8 @@ final class StoreView {
   let incrementalRows: RowsInFront?
   /// Whether rows and links are in the trees.
   let isPlain: Bool
+  /// By which states of a store can be told apart; 0 where rows may change at any time.
+  let stateNumber: UInt32
   private var rowTrees: [KnownRows]
   // Sound: `rowTrees` keeps them, and lets go of none.
   /// Those that are known and have rows, for looks that count no reference.
@@ -52,6 +54,8 @@ final class StoreView {
     self.incrementalRows = incrementalRows
     isPlain = frontRows == nil && incrementalRows == nil
     self.snapshot = snapshot
+    // Enough, as a context that is so many commits behind has read anew long before.
+    stateNumber = isPlain ? UInt32(truncatingIfNeeded: snapshot.commitNumber.rawValue) : 0
     rowTrees = Array(repeating: .unknown, count: entities.byIndex.count)
     foundRows = Array(repeating: nil, count: entities.byIndex.count)
   }

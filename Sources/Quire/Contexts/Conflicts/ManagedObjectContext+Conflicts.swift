@@ -154,10 +154,11 @@ private struct FoundConflicts {
 
   /// Finds members that the object has got or lost, and whose rows in the store say otherwise.
   mutating func lookForUnwrittenMembers(of object: ManagedObject) throws {
-    guard object.isPersistent, let session = object.session, let view = views[session] else {
-      return
-    }
+    guard object.isPersistent, object.hasSlots else { return }
     for slot in object.binding.storedRelationshipSlots {
+      guard case .many = object.slots[slot], let session = object.session,
+        let view = views[session]
+      else { continue }
       let relationship = object.binding.relationship(slot)
       try object.forEachUnwrittenMember(slot) { member, isAdded in
         guard try view.contains(member),

@@ -7,6 +7,11 @@ import QuireModel
 /// was read before another save changed it (``ManagedObject/forEachUnwrittenMember(_:_:)``). When
 /// that row is read again, the two ends differ, and no save could write them.
 struct RereadEnds {
+  private struct Former {
+    let object: ManagedObject
+    let row: Row
+  }
+
   private struct End {
     let object: ManagedObject
     let slot: Int
@@ -16,69 +21,71 @@ struct RereadEnds {
   }
 
   private let context: ManagedObjectContext
-  private let objects: [ManagedObject]
-  /// By the rows before.
-  private let former: [End]
+  private var former: [Former] = []
   private let keepsChanges: Bool
 
-  /// To be made before the rows are replaced. Costs nothing in a context without changed objects.
+  /// To be made before the rows are replaced. Costs next to nothing in a context without changed
+  /// relationships.
   ///
   /// - Parameter keepsChanges: whether changes of the other ends are made at these as well;
   ///   otherwise they are dropped.
   init(_ objects: [ManagedObject], of context: ManagedObjectContext, keepsChanges: Bool) {
     self.context = context
     self.keepsChanges = keepsChanges
-    guard !context.changes.updated.isEmpty || !context.changes.inserted.isEmpty else {
-      (self.objects, former) = ([], [])
-      return
+    context.undoRecording?.recordRead()
+    guard context.changes.mayHaveRelationships else { return }
+    for object in objects where object.context === context && object.isStored {
+      if let row = object.row { former.append(Former(object: object, row: row)) }
     }
-    self.objects = objects.filter { $0.context === context && $0.hasRow && $0.isStored }
-    former = self.objects.flatMap { object in Self.ends(of: object, object.storedReference) }
   }
 
-  private static func ends(
-    of object: ManagedObject, _ destination: (Int) -> Reference?
-  ) -> [End] {
-    guard let session = object.session else { return [] }
-    return object.binding.storedRelationshipSlots.compactMap { slot in
-      guard !object.isToMany(slot), let reference = destination(slot),
-        let other = session.registered(reference), other.hasChanges, !other.isDeleted,
-        other.hasSlots,
-        let inverse = object.inverseSlot(of: slot, on: other)
-      else { return nil }
-      switch other.slots[inverse] {
-      case .unchanged, .value: return nil
-      case .many(let pending) where pending.hasNoMemberChange: return nil
-      case .one, .many: break
-      }
-      return End(object: object, slot: slot, other: other, inverse: inverse)
+  private static func hasChange(_ slot: Int, of object: ManagedObject) -> Bool {
+    switch object.slots[slot] {
+    case .unchanged, .value: false
+    case .many(let pending): !pending.hasNoMemberChange
+    case .one: true
     }
   }
 
   /// To be called when all rows were replaced, and before
   /// ``ManagedObjectContext/displaceStoredDestinations(of:)``, which changes the objects.
   func makeAgree() throws {
-    if objects.isEmpty { return }
+    if former.isEmpty { return }
     // Undoing the change of the other end restores this, too.
     context.undoRecording?.isPaused = true
     defer { context.undoRecording?.isPaused = false }
-    for end in former { try makeAgree(end) }
-    for object in objects where object.context === context {
-      guard let storage = object.storage,
-        let row = try object.session?.currentView().row(object.reference)
+    var changed: [(object: ManagedObject, row: Row)] = []
+    for former in former where former.object.context === context {
+      let object = former.object
+      guard let row = try object.row ?? object.session?.currentView().row(object.reference),
+        !row.isEqual(to: former.row)
       else { continue }
-      let present = Self.ends(of: object) { slot in
-        storage.fieldBySlot[slot] >= 0 ? row.reference(storage.fieldBySlot[slot]) : nil
-      }
-      for end in present { try makeAgree(end) }
+      for end in ends(of: object, former.row) { try makeAgree(end) }
+      changed.append((object, row))
     }
-    if keepsChanges { for object in objects { try changeMembers(of: object) } }
+    for (object, row) in changed { for end in ends(of: object, row) { try makeAgree(end) } }
+    if keepsChanges { for former in former { try changeMembers(of: former.object) } }
+  }
+
+  private func ends(of object: ManagedObject, _ row: Row) -> [End] {
+    guard let session = object.session, let storage = object.storage else { return [] }
+    return object.binding.storedRelationshipSlots.compactMap { slot in
+      guard !object.isToMany(slot), storage.fieldBySlot[slot] >= 0,
+        let reference = row.reference(storage.fieldBySlot[slot]),
+        let other = session.registered(
+          reference.isTemporary ? context.currentReference(reference) : reference),
+        other.hasChanges, !other.isDeleted, other.hasSlots,
+        let inverse = object.inverseSlot(of: slot, on: other), Self.hasChange(inverse, of: other)
+      else { return nil }
+      return End(object: object, slot: slot, other: other, inverse: inverse)
+    }
   }
 
   /// Makes changes of an object's own members at these as well.
   private func changeMembers(of object: ManagedObject) throws {
-    guard object.context === context, object.isUpdated, object.hasSlots else { return }
+    guard object.context === context, object.isUpdated else { return }
     for slot in object.binding.storedRelationshipSlots {
+      guard object.hasSlots, case .many = object.slots[slot] else { continue }
       var members: [Reference] = []
       object.forEachUnwrittenMember(slot) { member, _ in members.append(member) }
       for reference in members {

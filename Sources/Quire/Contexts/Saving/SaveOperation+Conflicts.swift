@@ -74,8 +74,14 @@ extension SaveOperation {
   /// Records the members of an object's changed to-many relationships that are not written
   /// themselves.
   func recordMembers(of object: ManagedObject, _ slots: some Sequence<Int>) {
-    for slot in slots {
-      object.forEachUnwrittenMember(slot) { member, isAdded in
+    for slot in slots where object.ofArena({ $0.binding.traits[slot].isInverseOfToOne }) {
+      let slotsToWrite = slotsToWrite
+      func isWritten(_ member: ManagedObject, _ slot: Int) -> Bool {
+        let position = Int(member.listPosition)
+        return member.state.contains(.updated) && position < slotsToWrite.count
+          && slotsToWrite[position].contains(slot)
+      }
+      object.forEachUnwrittenMember(slot, isWritten: isWritten) { member, isAdded in
         record(member, of: object.binding.relationship(slot), object.reference, leads: isAdded)
       }
     }

@@ -54,7 +54,7 @@ extension UndoRecording {
         register { try $0.remove(member, slot, object) }
       }
       for member in former where !isPresent.contains(member) {
-        register { try $0.add(member, slot, object) }
+        register { try $0.add(member, slot, object, readCount: nil) }
       }
     case (.many, _), (.unchanged, _): break
     }
@@ -72,12 +72,16 @@ extension UndoRecording {
     forgetLoss(of: object, slot)
   }
 
-  func add(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
+  /// - Parameter readCount: when the member was removed, if that is known.
+  func add(
+    _ member: ManagedObject, _ slot: Int, _ object: ManagedObject, readCount: Int?
+  ) throws {
     try changeMembers(slot, of: object) { recording in
       if try object.holds(member, slot) { return }
-      performed.record(additionOf: member, slot, to: object)
+      let isKnown = readCount.map { !hasRead(since: $0) } ?? false
+      if !isKnown { performed.record(additionOf: member, slot, to: object) }
       try recording?.enterOrder(slot, of: object)
-      try object.pendingAdd(member, slot)
+      try object.pendingAdd(member, slot, isUndone: isKnown)
       recording?.register { try $0.remove(member, slot, object) }
     }
   }
@@ -90,7 +94,7 @@ extension UndoRecording {
       guard try object.holds(member, slot) else { return }
       try recording?.enterOrder(slot, of: object)
       try object.pendingRemove(member, slot)
-      recording?.register { try $0.add(member, slot, object) }
+      recording?.register { try $0.add(member, slot, object, readCount: nil) }
     }
   }
 
@@ -131,13 +135,17 @@ extension UndoRecording {
     context.takeAway(object)
   }
 
-  func bringBack(_ taken: TakenObject, isInsertion: Bool) throws {
+  /// - Parameter readCount: when the object was deleted.
+  func bringBack(_ taken: TakenObject, isInsertion: Bool, readCount: Int) throws {
     guard let context else { return }
     let object = taken.object
     isOfInsertion = isInsertion
     defer { isOfInsertion = nil }
+    // As long as the context has read nothing new, the actions restore both ends.
+    var mayDiffer = true
     if object.context === context {
       guard object.isDeleted else { return }
+      mayDiffer = hasRead(since: readCount)
       context.revive(object)
     } else {
       guard object.context == nil, let content = taken.content else { return }
@@ -146,7 +154,7 @@ extension UndoRecording {
       taken.forgetContent()
       for loss in losses { try restore(loss, of: object) }
     }
-    performed.record(returnOf: object)
+    if mayDiffer { performed.record(returnOf: object) }
     performed.record(object, .undoDeletion)
   }
 
@@ -173,7 +181,7 @@ extension UndoRecording {
       }
     } else if try !object.holds(destination, slot) {
       // If it is there, an action has put it back where it was, after what the loss tells.
-      try add(destination, slot, object)
+      try add(destination, slot, object, readCount: nil)
       if let order = loss.order { try arrange(order, slot, object) }
     }
   }

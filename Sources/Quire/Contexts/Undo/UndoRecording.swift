@@ -32,6 +32,8 @@ final class UndoRecording: ContextObserver {
   /// its deletion.
   var isOfInsertion: Bool?
   var performed = PerformedChanges()
+  /// How often the context has read another state, or objects anew.
+  private var readCount = 0
 
   init(of context: ManagedObjectContext, with manager: UndoManager) {
     self.context = context
@@ -67,7 +69,8 @@ final class UndoRecording: ContextObserver {
         register { try $0.remove(member, slot, object) }
       case .removal(let member):
         try enterOrder(slot, of: object)
-        register { try $0.add(member, slot, object) }
+        let count = readCount
+        register { try $0.add(member, slot, object, readCount: count) }
       case .order: try enterOrder(slot, of: object)
       }
     }
@@ -106,7 +109,16 @@ final class UndoRecording: ContextObserver {
     if object.state.contains(.inaccessible) { return }
     let isInsertion = isOfInsertion ?? false
     let taken = takenObject(for: object)
-    register { try $0.bringBack(taken, isInsertion: isInsertion) }
+    let count = readCount
+    register { try $0.bringBack(taken, isInsertion: isInsertion, readCount: count) }
+  }
+
+  /// To be called when the context reads another state of a store, or objects anew.
+  func recordRead() { readCount += 1 }
+
+  /// Whether the context has read something since that another one may have saved.
+  func hasRead(since count: Int) -> Bool {
+    readCount != count || context?.sessions.contains { $0.viewState == 0 } ?? true
   }
 
   /// The record of a deleted object. All deletions of an object that has not left the context since
