@@ -109,7 +109,7 @@ private struct FoundConflicts {
           try view.contains(member)
         else { continue }
         if let known = session.registered(member),
-          known.isDeleted || known.isUpdated && known.isChanged(back)
+          known.isDeleted || known.isUpdated && known.isToBeWritten(back)
         {
           continue
         }
@@ -180,7 +180,8 @@ private struct FoundConflicts {
     else { return false }
     if let known = session.registered(reference) {
       if known.isDeleted { return false }
-      if known.isUpdated, known.isChanged(slot), case .one(let destination) = known.slots[slot] {
+      if known.isUpdated, known.isToBeWritten(slot), case .one(let destination) = known.slots[slot]
+      {
         return destination === object
       }
     }

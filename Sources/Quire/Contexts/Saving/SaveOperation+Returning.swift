@@ -74,7 +74,7 @@ extension SaveOperation {
   /// The object of a row that leads here, unless this save deletes it or leads it elsewhere.
   private func destination(at reference: Reference, _ slot: Int) throws -> ManagedObject? {
     let object = try session.object(at: reference)
-    if object.isDeleted || object.isUpdated && object.isChanged(slot) { return nil }
+    if object.isDeleted || object.isUpdated && object.isToBeWritten(slot) { return nil }
     return object
   }
 }
