@@ -21,7 +21,7 @@ extension ManagedObject {
       try old.removeInverse(inverse, to: self)
     }
     guard let object, let inverse = ends.inverse else { return }
-    if object.isToMany(inverse) { return try object.pendingAdd(self, inverse) }
+    if object.isToMany(inverse) { return try object.addInverse(inverse, to: self) }
     // A row that was read before another save may lead to one that leads elsewhere.
     if let rival = ends.rival { try rival.removeInverse(slotOnRival(rival, slot), to: object) }
     try object.put(self, in: inverse)
@@ -45,7 +45,7 @@ extension ManagedObject {
     guard let inverse = ends.inverse else { return }
     if object.isToMany(inverse) {
       // An object that leads to itself by a relationship that is its own inverse is there once.
-      if object !== self || inverse != slot { try object.pendingAdd(self, inverse) }
+      if object !== self || inverse != slot { try object.addInverse(inverse, to: self) }
       return
     }
     if let owner = ends.rival { try owner.pendingRemove(object, slotOnRival(owner, slot)) }
@@ -134,6 +134,12 @@ extension ManagedObject {
     where object.context === context && !isShown(object) && !wanted.contains(object) {
       try removeMember(object, slot)
     }
+  }
+
+  /// Adds to the members of a to-many slot an object that leads here. A deleted object has kept
+  /// those that its delete rule has removed it from.
+  private func addInverse(_ slot: Int, to object: ManagedObject) throws {
+    if try !isDeleted || !holds(object, slot) { try pendingAdd(object, slot) }
   }
 
   /// Clears the relationship that leads from here to `object`, whatever its kind.

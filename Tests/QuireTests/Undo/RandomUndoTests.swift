@@ -6,6 +6,7 @@ import Testing
     Seeds.wanted.map(Array.init)
     ?? Array(1...Amount.of(debug: 8, release: 70, exhaustive: 4000)) + [
       1449, 301_059, 301_208, 301_654, 302_089, 305_810, 306_746, 309_226, 316_449, 325_254,
+      418_297,
     ]
   private static let eventCount = 14
 

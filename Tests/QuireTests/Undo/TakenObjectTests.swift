@@ -431,6 +431,126 @@ import Testing
     }
   }
 
+  /// The order at the time a member was lost had another one, which has left since.
+  @Test func `an order gets back the member that returns, and no other`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Node") { Relationship("list", toMany: "Node", ordered: true) }
+    }
+    // Each bit says whether one step is saved.
+    for saves in 0..<64 {
+      let context = try ManagedObjectContext.stubbed(model)
+      let undoManager = UndoManager()
+      context.undoManager = undoManager
+      var step = 0
+      func saveHere() throws {
+        if saves >> step & 1 == 1 { try context.save() } else { context.processPendingChanges() }
+        step += 1
+      }
+      let (owner, first) = (try context.insert("Node"), try context.insert("Node"))
+      try owner.setValue([first], forKey: "list")
+      try context.save()
+      context.delete(first)
+      try context.save()
+      let second = try context.insert("Node")
+      try saveHere()
+      try owner.setValue([second], forKey: "list")
+      try saveHere()
+      context.undo()
+      try saveHere()
+      context.redo()
+      try saveHere()
+      for _ in 1...2 { context.undo() }
+      try saveHere()
+      context.undo()
+      #expect(try members(owner, "list") == [first], "saves \(String(saves, radix: 2))")
+      try saveHere()
+      for _ in 1...2 { context.redo() }
+      #expect(try members(owner, "list") == [], "saves \(String(saves, radix: 2))")
+      context.redo()
+      #expect(try members(owner, "list") == [second], "saves \(String(saves, radix: 2))")
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
+  /// Delete rules clear the other side alone. Led there again, the deleted object was given a member
+  /// twice, and lost it when that was undone.
+  @Test(arguments: [false, true])
+  func `a deleted object keeps the members that are led to it again, also when that is undone`(
+    _ isToOne: Bool
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Node") {
+        if isToOne {
+          Relationship("lead", toOne: "Node", inverse: "members")
+        } else {
+          Relationship("lead", toMany: "Node", inverse: "members", ordered: true)
+        }
+        Relationship("members", toMany: "Node", inverse: "lead", ordered: true)
+      }
+    }
+    let context = try ManagedObjectContext.stubbed(model)
+    let (owner, member) = (try context.insert("Node"), try context.insert("Node"))
+    try owner.setValue([member], forKey: "members")
+    try context.save()
+    context.undoManager = UndoManager()
+    context.delete(owner)
+    context.processPendingChanges()
+    try member.setValue(isToOne ? owner as Any : [owner], forKey: "lead")
+    #expect(try members(owner, "members") == [member])
+    context.processPendingChanges()
+    context.undo()
+    #expect(try members(owner, "members") == [member])
+    context.undo()
+    #expect(try members(owner, "members") == [member] && members(member, "lead") == [owner])
+    context.redo()
+    context.redo()
+    #expect(try members(owner, "members") == [member])
+    context.undo()
+    context.undo()
+    try member.setValue(isToOne ? owner as Any : [owner], forKey: "lead")
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+    #expect(try members(owner, "members") == [member] && members(member, "lead") == [owner])
+  }
+
+  /// The order came back before the object, which was therefore no member that was added.
+  @Test(arguments: [false, true])
+  func `an object that an undone order has brought back stays there when it is read anew`(
+    _ refreshesAll: Bool
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Node") {
+        Relationship(
+          "peers", toMany: "Node", inverse: "peers", ordered: true, deleteRule: .noAction)
+      }
+    }
+    let first = try ManagedObjectContext.stubbed(model)
+    let new = try (0..<3).map { _ in try first.insert("Node") }
+    try new[0].setValue([new[1], new[2]], forKey: "peers")
+    try first.save()
+    let context = SmallGallery.sibling(of: first)
+    context.undoManager = UndoManager()
+    let all = try new.map { try context.existingObject(with: $0.objectID) }
+    context.delete(all[1])
+    // The deletion is not processed yet, so the order still has the object.
+    try all[0].setValue([all[2], all[1]], forKey: "peers")
+    try context.save()
+    #expect(try members(all[0], "peers") == [all[2]])
+    context.undo()
+    if refreshesAll {
+      context.refreshAllObjects()
+    } else {
+      context.refresh(all[0], mergeChanges: true)
+    }
+    #expect(
+      try members(all[0], "peers") == [all[1], all[2]] && members(all[1], "peers") == [all[0]])
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+    #expect(
+      try members(all[0], "peers") == [all[1], all[2]] && members(all[1], "peers") == [all[0]])
+  }
+
   private func members(_ object: ManagedObject, _ key: String) throws -> [ManagedObject] {
     switch try object.value(forKey: key) {
     case let list as [ManagedObject]: list

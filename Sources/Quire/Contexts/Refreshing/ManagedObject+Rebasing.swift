@@ -79,7 +79,9 @@ extension ManagedObject {
         let isKept = Set(order.lazy.filter(isInContext).map(\.reference)).union(pending.removed)
         pending.order =
           try order.filter {
-            isInContext($0) && isStored.contains($0.reference) || isAdded.contains($0)
+            // One whose deletion was undone may be there by an order that was restored.
+            isInContext($0) && (isStored.contains($0.reference) || $0.isInserted)
+              || isAdded.contains($0)
           }
           // The store's list may have members that were deleted without a change of the list.
           + existingMembers(slot).filter { !isKept.contains($0) }.map { try session.object(at: $0) }

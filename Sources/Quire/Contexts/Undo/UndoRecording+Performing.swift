@@ -182,7 +182,9 @@ extension UndoRecording {
     } else if try !object.holds(destination, slot) {
       // If it is there, an action has put it back where it was, after what the loss tells.
       try add(destination, slot, object, readCount: nil)
-      if let order = loss.order { try arrange(order, slot, object) }
+      // Others of the order may have been removed since.
+      let present = Set(try object.rawMembers(slot))
+      if let order = loss.order { try arrange(order.filter(present.contains), slot, object) }
     }
   }
 }
