@@ -149,4 +149,65 @@ import Testing
       }
     }
   }
+
+  /// Changed here, the other end leads elsewhere; without its change, this end must not lead there.
+  @Test func `an end that is read without changes does not lead where another one has the place`()
+    throws
+  {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        Relationship("front", toOne: "Thing", inverse: "back")
+        Relationship("back", toOne: "Thing", inverse: "front")
+      }
+    }
+    let there = try ManagedObjectContext.stubbed(model)
+    let things = try (0..<3).map { _ in try there.insert("Thing") }
+    try there.save()
+    let here = SmallGallery.sibling(of: there)
+    let same = try things.map { try here.existingObject(with: $0.objectID) }
+    _ = try same[0].value(forKey: "front")
+    try same[2].setValue(same[1], forKey: "front")
+    try things[0].setValue(things[1], forKey: "front")
+    try there.save()
+    here.refresh(same[0], mergeChanges: false)
+    #expect(try same[0].value(forKey: "front") == nil)
+    #expect(try same[1].value(forKey: "back") as? ManagedObject === same[2])
+  }
+
+  /// A rule that takes no action leaves the other ends as they were, so that the link is there again
+  /// when the object is.
+  @Test(arguments: [false, true])
+  func `what was removed here from an object stays removed when others have brought that back`(
+    _ isOrdered: Bool
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        Relationship(
+          "peers", toMany: "Thing", inverse: "peers", ordered: isOrdered, deleteRule: .noAction)
+      }
+    }
+    let there = try ManagedObjectContext.stubbed(model)
+    let things = try (0..<3).map { _ in try there.insert("Thing") }
+    for other in things[1...] { try things[0].addToRelationship(other, forKey: "peers") }
+    try there.save()
+    there.undoManager = UndoManager()
+    let here = SmallGallery.sibling(of: there)
+    here.automaticallyMergesChangesFromParent = true
+    let same = try things.map { try here.existingObject(with: $0.objectID) }
+    try same[1].removeFromRelationship(same[0], forKey: "peers")
+    there.delete(things[0])
+    try there.save()
+    here.processPendingChanges()
+    #expect(same[0].managedObjectContext == nil)
+    there.undo()
+    try there.save()
+    try here.save()
+    #expect(try StoreFacts(here).findings == [])
+    for context in [here, SmallGallery.sibling(of: here)] {
+      let counts = try things.map {
+        try context.existingObject(with: $0.objectID).objectIDs(forRelationshipNamed: "peers").count
+      }
+      #expect(counts == [1, 0, 1])
+    }
+  }
 }

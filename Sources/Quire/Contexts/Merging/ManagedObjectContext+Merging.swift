@@ -202,7 +202,7 @@ extension ManagedObjectContext {
       }
       if let object {
         merged.append(object)
-      } else if place.isInsertion, noticeCenter != nil {
+      } else if place.isInsertion {
         new.append(place)
       }
     }
@@ -215,6 +215,7 @@ extension ManagedObjectContext {
       try mergeRow(of: object)
     }
     try read.makeAgree()
+    try repeatRemovals(of: new)
     try displaceStoredDestinations(of: changed)
     for object in changed where object.context === self { object.callAwake(after: .refresh) }
     if noticeCenter != nil {
