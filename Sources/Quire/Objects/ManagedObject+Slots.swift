@@ -15,6 +15,7 @@ extension ManagedObject {
     if !hasSlots { makeSlots() }
   }
 
+  /// To be called before a slot of a relationship changes.
   private func recordRelationship() {
     ofArena { $0.withContext { $0.changes.recordRelationship() } }
   }
@@ -43,8 +44,8 @@ extension ManagedObject {
 
   /// Adds to a to-many slot, on this side alone.
   ///
-  /// - Parameter isUndone: whether the object was removed in the state of the store that the context
-  ///   still reads. Then the members are as before.
+  /// - Parameter isUndone: whether the object was removed in the state of the store that the
+  ///   context still reads. Then the members are as before.
   final func pendingAdd(_ object: ManagedObject, _ slot: Int, isUndone: Bool = false) throws {
     let pending = try pendingMembers(slot, .addition(object))
     // One that was removed is there again, unless the store never had it: it led here by a row that

@@ -174,8 +174,8 @@ import Testing
     #expect(try same[1].value(forKey: "back") as? ManagedObject === same[2])
   }
 
-  /// A rule that takes no action leaves the other ends as they were, so that the link is there again
-  /// when the object is.
+  /// A rule that takes no action leaves the other ends as they were, so that the link is there
+  /// again when the object is.
   @Test(arguments: [false, true])
   func `what was removed here from an object stays removed when others have brought that back`(
     _ isOrdered: Bool

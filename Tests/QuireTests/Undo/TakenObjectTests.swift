@@ -473,8 +473,8 @@ import Testing
     }
   }
 
-  /// Delete rules clear the other side alone. Led there again, the deleted object was given a member
-  /// twice, and lost it when that was undone.
+  /// Delete rules clear the other side alone. Led there again, the deleted object was given a
+  /// member twice, and lost it when that was undone.
   @Test(arguments: [false, true])
   func `a deleted object keeps the members that are led to it again, also when that is undone`(
     _ isToOne: Bool

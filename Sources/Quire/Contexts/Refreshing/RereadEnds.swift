@@ -135,8 +135,8 @@ struct RereadEnds {
 
 extension ManagedObjectContext {
   /// Removes objects that others have brought back from the other ends that have lost them here,
-  /// and these from them. The deletion, whose rule took no action, has left those ends as they were,
-  /// and here it has dropped the change of the object itself.
+  /// and these from them. The deletion, whose rule took no action, has left those ends as they
+  /// were, and here it has dropped the change of the object itself.
   final func repeatRemovals(of returned: [MergedReference]) throws {
     if returned.isEmpty || !changes.mayHaveRelationships { return }
     undoRecording?.isPaused = true
