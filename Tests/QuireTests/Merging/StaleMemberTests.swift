@@ -210,4 +210,35 @@ import Testing
       #expect(counts == [1, 0, 1])
     }
   }
+
+  /// A to-one side that led nowhere and was set to a deleted object is not written, so what the
+  /// store has by now counts. The save was refused without a conflict to show.
+  @Test func `a member that was set to a deleted object counts as others have led it`() throws {
+    for policy in [MergePolicy.error] + MergingPolicy.allCases.map(\.policy) {
+      for side in Self.sides {
+        let there = try ManagedObjectContext.stubbed(Self.model)
+        let things = try (0..<3).map { _ in try there.insert("Thing") }
+        try there.save()
+        let here = SmallGallery.sibling(of: there)
+        here.mergePolicy = policy
+        let same = try things.map { try here.existingObject(with: $0.objectID) }
+        _ = try same[0].value(forKey: side.0)
+        here.delete(same[1])
+        here.processPendingChanges()
+        try same[0].setValue(same[1], forKey: side.0)
+        here.delete(same[2])
+        try things[0].setValue(things[2], forKey: side.0)
+        try there.save()
+        if policy.mergeType == .errorMergePolicyType {
+          let error = #expect(throws: PersistenceError.self) { try here.save() }
+          let conflicts = error?.conflicts.map(\.objectID) ?? []
+          #expect(conflicts.contains(same[2].objectID))
+          here.mergePolicy = .mergeByPropertyObjectTrump
+        }
+        try here.save()
+        #expect(!here.hasChanges, "\(policy.mergeType)")
+        #expect(try StoreFacts(here).findings == [], "\(policy.mergeType)")
+      }
+    }
+  }
 }
