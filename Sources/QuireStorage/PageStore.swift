@@ -223,11 +223,11 @@ public final class PageStore: Sendable {
     to path: String, in fileSystem: any FileSystem = DiskFileSystem(),
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
   ) throws {
-    let snapshot = try snapshot()
+    let version = try newestVersion()
     guard try fileSystem.identifier(of: path) == nil else {
       throw StorageError.alreadyExists(path: path)
     }
-    try core.backUp(snapshot.space, to: path, in: fileSystem, progress: progress)
+    try core.backUp(version, to: path, in: fileSystem, progress: progress)
   }
 
   /// Rewrites the store with full pages and without free ones, to a new file that replaces the old
@@ -248,6 +248,12 @@ public final class PageStore: Sendable {
   ) throws {
     try checkOpen()
     try core.compact(progress: progress)
+  }
+
+  /// The newest commit, for work that must not expire.
+  func newestVersion() throws(StorageError) -> OwnedVersion {
+    try checkOpen()
+    return try core.newestVersion()
   }
 
   private func checkOpen() throws(StorageError) {

@@ -111,7 +111,7 @@ extension StoreCore {
 
   /// The number of bytes that the newest version has in memory because the file does not have them.
   var changedByteCount: Int {
-    state.withLock { $0.latest.changedPageCount } * geometry.pageSize
+    state.withLock { $0.latest.space.changedPageCount } * geometry.pageSize
   }
 
   private func isCheckpointWorthwhile(_ storage: StoreFile) -> Bool {
@@ -145,7 +145,9 @@ extension StoreCore {
   }
 
   func newCheckpoint(_ storage: StoreFile) -> Checkpoint {
-    Checkpoint(state.withLock { $0.latest }, storage.log?.beginSpan() ?? .none)
+    Checkpoint(
+      state.withLock { $0.latest }, storage.log?.beginSpan() ?? .none,
+      directRuns: directRuns.map(\.pages))
   }
 
   /// The long part, during which other operations continue.
@@ -196,7 +198,7 @@ extension StoreCore {
     switch outcome {
     case .success:
       storage?.finish(written)
-      durablePageCount = written.space.pageCount
+      noteWritten(written)
       relieve(of: written)
       if cuttingFile { cutOffFile(after: written) }
     case .failure(.aborted):
@@ -207,15 +209,20 @@ extension StoreCore {
     }
   }
 
+  /// The file has that version, and the meta page shows it.
+  func noteWritten(_ checkpoint: Checkpoint) {
+    durablePageCount = checkpoint.space.pageCount
+    directRuns.removeAll { $0.commit <= checkpoint.space.commit }
+  }
+
   /// Replaces the newest version by one that does not carry what the file has now.
   func relieve(of checkpoint: Checkpoint) {
     let newest = state.withLock { $0.latest }
-    let (overlay, retired, cached) = checkpoint.relieve(newest)
-    let relieved = newest.relieved(overlay)
+    let (overlay, retired, cached) = checkpoint.relieve(newest.space)
+    let unpublished = newest.space.relieved(overlay)
     let map = checkpoint.space.overlay[.firstMap]
-    newest.cache?.replace(cached, mapCommit: map.isPage ? map.page.commit : nil)
-    relieved.publish()
-    if let record = newest.record { registry.retire(retired, shownBy: record) }
+    newest.space.cache?.replace(cached, mapCommit: map.isPage ? map.page.commit : nil)
+    let relieved = unpublished.publish(replacing: retired, of: newest)
     state.withLock { state in
       if state.current === newest { state.current = relieved }
       if state.waiting.last === newest { state.waiting[state.waiting.count - 1] = relieved }
@@ -257,7 +264,7 @@ extension StoreCore {
   /// Brings what recovery found in the log into the file, and removes the log.
   func finishRecovery() throws(StorageError) {
     guard let storage else { return }
-    let checkpoint = Checkpoint(state.withLock { $0.latest }, .none)
+    let checkpoint = Checkpoint(state.withLock { $0.latest }, .none, directRuns: nil)
     do throws(StoreFile.Failure) {
       try storage.write(checkpoint, isClosing: true)
     } catch {

@@ -5,12 +5,12 @@ extension StoreCore {
   ///
   /// - Parameter progress: called with the bytes written and the total; returns `false` to end it.
   func backUp(
-    _ space: PageSpace, to path: String, in fileSystem: any FileSystem,
+    _ version: OwnedVersion, to path: String, in fileSystem: any FileSystem,
     progress: (Int, Int) throws -> Bool
   ) throws {
     let new = try NewFile(for: path, in: fileSystem)
     do {
-      let copy = StoreCopy(space, identity: identity)
+      let copy = StoreCopy(version, identity: identity)
       try copy.write(to: new.file, progress: progress)
       try new.file.sync(for: .backup)
       try new.publish()
@@ -63,7 +63,7 @@ extension StoreCore {
 
   /// Builds all trees anew in another file, which is a closed store in the end.
   private func buildCompacted(
-    _ newest: PageSpace, in file: any File, _ storage: StoreFile,
+    _ newest: OwnedVersion, in file: any File, _ storage: StoreFile,
     _ progress: (Int, Int) throws -> Bool
   ) throws {
     let checksum = Checksum(identity)
@@ -75,13 +75,15 @@ extension StoreCore {
     // Built in memory, with most of it written to the file at once; without a log, as the file is
     // not visible before it is complete.
     let core = StoreCore(
-      identity: identity, current: .empty(geometry, commit: newest.commit), options: options)
+      identity: identity, current: PageSpace.empty(geometry, commit: newest.space.commit),
+      options: options)
     let editor = try core.beginWrite()
     editor.makeDirectPages = { _ in DirectPages(file, cache, from: .firstFree) }
     let transaction = WriteTransaction(core, editor)
-    try transaction.copyTrees(of: Snapshot(newest), progress: progress)
+    try transaction.copyTrees(of: Snapshot(newest.space), progress: progress)
     try transaction.commit()
-    let built = core.state.withLock { $0.latest }
+    let builtVersion = core.state.withLock { $0.latest }
+    let built = builtVersion.space
     let rest = DirectPages(file, cache, from: .firstMap)
     var pages: [(PageID, Page)] = []
     built.overlay.forEach { id, word in
@@ -90,7 +92,7 @@ extension StoreCore {
     for (id, page) in pages { try rest.put(page, at: id) }
     try rest.flush()
     // The removal of the old log may be lost where the new name is not: it must stay history.
-    try StoreCopy(built, identity: identity, epoch: storage.meta.epoch).writeHead(to: file)
+    try StoreCopy(builtVersion, identity: identity, epoch: storage.meta.epoch).writeHead(to: file)
     if options.durability != .none { try file.sync(for: .replacement) }
     withExtendedLifetime(core) {}
   }
@@ -100,14 +102,14 @@ extension StoreCore {
     let recovery = try Recovery(
       file, path: old.path, in: old.fileSystem, options: options, validation: .ofTrees,
       registry: registry)
-    state.withLock { $0.latest }.retireEverything()
+    state.withLock { $0.latest }.space.retireEverything()
     commits.noteDurable(recovery.space.commit)
     durablePageCount = recovery.space.pageCount
     let (isNamed, oldVersions) = state.withLock { state in
       let before = (state.identifier != nil, [state.current, state.latest])
       state.identifier = file.identifier
-      state.latest = recovery.space
-      state.current = recovery.space
+      state.latest = recovery.version
+      state.current = recovery.version
       return before
     }
     withExtendedLifetime(oldVersions) {}
@@ -116,6 +118,7 @@ extension StoreCore {
       file, path: old.path, in: old.fileSystem, identity: identity, pageSize: geometry.pageSize,
       meta: recovery.meta, isMetaSpare: false, options: options)
     mayHaveStrayPages = false
+    directRuns = []
     lock(file)
   }
 }

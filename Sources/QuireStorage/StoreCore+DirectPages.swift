@@ -9,7 +9,7 @@ extension StoreCore {
     // Behind everything that the log could bring back, that a snapshot shows, or that a crash could
     // lead back to; what commits that are synced one by one lead back to is what snapshots get.
     let first = max(
-      editor.space.parent?.pageCount ?? 0, storage.log?.highestPageCount ?? 0,
+      editor.space.parent?.space.pageCount ?? 0, storage.log?.highestPageCount ?? 0,
       registry.largestPageCount(in: cache),
       storage.durability == .ordered ? durablePageCount : 0)
     return DirectPages(storage.file, cache, from: PageID(first), reusesPages: reusesPages)
@@ -29,9 +29,9 @@ extension StoreCore {
   private func makeFreePagesReusable(
     for editor: PageEditor, _ cache: PageCache, _ storage: StoreFile
   ) throws(StorageError) -> Bool {
-    guard let parent = editor.space.parent, StoreCore.hasManyFreePages(parent) else { return false }
+    guard let parent = editor.space.parent?.space, StoreCore.hasManyFreePages(parent) else { return false }
     // The first one may be a checkpoint that was begun before the last commits.
-    for _ in 0..<2 where !isInFile(editor.space.parent, storage) {
+    for _ in 0..<2 where !isInFile(editor.space.parent?.space, storage) {
       if let checkpoint, checkpoint.currentOutcome == nil, !checkpoint.awaitsWriter { return false }
       do throws(StoreFile.Failure) {
         try makeRoomInLog(for: editor)
@@ -42,7 +42,7 @@ extension StoreCore {
         }
       }
     }
-    guard let version = editor.space.parent, isInFile(version, storage) else { return false }
+    guard let version = editor.space.parent?.space, isInFile(version, storage) else { return false }
     return !registry.hasVersions(of: cache, before: version.contentCommit)
   }
 

@@ -14,7 +14,7 @@ extension StoreCore {
     if changedByteCount > 1 << 20 { try makeCheckpoint() }
     let latest = try enter()
     defer { leave() }
-    if let commit, latest.commit != commit { return false }
+    if let commit, latest.space.commit != commit { return false }
     waitForCheckpoint()
     isLogWatched = false
     guard let storage, storage.log != nil else { return true }
@@ -39,7 +39,7 @@ extension StoreCore {
       case .unknown(let cause): throw poison(cause)
       }
     }
-    durablePageCount = checkpoint.space.pageCount
+    noteWritten(checkpoint)
     relieve(of: checkpoint)
     // The meta page makes the log obsolete. If it cannot be removed, recovery ignores it, and the
     // next commit removes it.
@@ -51,7 +51,7 @@ extension StoreCore {
   /// Starts waiting until the store is idle. Called at the turnstile, after a commit.
   func watchLog() {
     guard let limit = options.idleLogLimit, !isLogWatched, storage?.log != nil else { return }
-    let commit = state.withLock { $0.latest.commit }
+    let commit = state.withLock { $0.latest.space.commit }
     isLogWatched = Threads.run { [weak self] in
       var seen = commit
       while true {
@@ -65,7 +65,7 @@ extension StoreCore {
 
   /// - Returns: the commit after which to wait again; `nil` when there is nothing to wait for.
   private func removeLogIfIdle(since commit: CommitNumber) -> CommitNumber? {
-    let (latest, isOver) = state.withLock { ($0.latest.commit, $0.isClosed || $0.poison != nil) }
+    let (latest, isOver) = state.withLock { ($0.latest.space.commit, $0.isClosed || $0.poison != nil) }
     if isOver { return nil }
     if latest != commit { return latest }
     do throws(StorageError) {
@@ -74,6 +74,6 @@ extension StoreCore {
       // A full disk may be less full next time; after any other failure the store is poisoned or
       // closed.
     }
-    return state.withLock { $0.isClosed || $0.poison != nil ? nil : $0.latest.commit }
+    return state.withLock { $0.isClosed || $0.poison != nil ? nil : $0.latest.space.commit }
   }
 }

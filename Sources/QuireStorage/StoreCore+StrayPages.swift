@@ -10,7 +10,7 @@ extension StoreCore {
   /// At opening: what lies behind the end may be such pages, and what is free, if it is so much
   /// that it may have been written around the log.
   func noteStrayPages(fileByteCount: Int) {
-    let latest = state.withLock { $0.latest }
+    let latest = state.withLock { $0.latest.space }
     mayHaveStrayPages =
       fileByteCount > Int(latest.pageCount) * geometry.pageSize
       || StoreCore.hasManyFreePages(latest)
@@ -34,12 +34,12 @@ extension StoreCore {
   /// Commits nothing, so that no commit gets the number that stray pages have.
   ///
   /// - Returns: the version that has it.
-  func skipNumber(after latest: PageSpace) throws(StorageError) -> PageSpace {
+  func skipNumber(after latest: OwnedVersion) throws(StorageError) -> OwnedVersion {
     let editor = PageEditor(
-      latest.successor(changesNothing: true), byteLimit: transactionByteLimit)
+      .successor(of: latest, changesNothing: true), byteLimit: transactionByteLimit)
     try editor.operate { () throws(StorageError) in _ = try editor.writable(.firstMap) }
     _ = try commit(editor)
     mayHaveStrayPages = false
-    return editor.space
+    return state.withLock { $0.latest }
   }
 }

@@ -6,8 +6,8 @@ import Synchronization
 /// state, log and file included, belongs to the thread that has passed the turnstile; during a
 /// checkpoint its thread has the store's file.
 ///
-/// `@unchecked Sendable`: `storage`, `checkpoint`, `durablePageCount`, `isLogWatched` and
-/// `mayHaveStrayPages` are accessed only by the thread that has passed the turnstile; everything
+/// `@unchecked Sendable`: `storage`, `checkpoint`, `durablePageCount`, `isLogWatched`,
+/// `mayHaveStrayPages` and `directRuns` are accessed only by the thread that has passed the turnstile; everything
 /// else is constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
@@ -32,15 +32,17 @@ final class StoreCore: @unchecked Sendable {
   var isLogWatched = false
   /// Whether behind the end of the file there may be pages with the number of the next commit.
   var mayHaveStrayPages = false
+  /// What commits after the last completed checkpoint have written around the log, oldest first.
+  var directRuns: [(commit: CommitNumber, pages: PageRuns)] = []
 
   struct State {
     /// The version of new snapshots: with full durability, on disk.
-    var current: PageSpace
+    var current: OwnedVersion
     /// The version from which the next transaction starts; newer than `current` while commits wait
     /// for the disk.
-    var latest: PageSpace
+    var latest: OwnedVersion
     /// The versions in between, oldest first, `latest` included.
-    var waiting: [PageSpace] = []
+    var waiting: [OwnedVersion] = []
     /// Set when a write failed; thrown for all later writes.
     var poison: StorageError?
     var isClosed = false
@@ -49,14 +51,14 @@ final class StoreCore: @unchecked Sendable {
     var identifier: FileIdentifier?
   }
 
-  init(identity: StoreIdentity, current: PageSpace, options: PageStoreOptions) {
+  init(identity: StoreIdentity, current: OwnedVersion, options: PageStoreOptions) {
     self.identity = identity
     self.options = options
-    geometry = current.geometry
-    registry = current.registry
+    geometry = current.space.geometry
+    registry = current.space.registry
     isReadOnly = false
-    durablePageCount = current.pageCount
-    commits = CommitQueue(current.commit)
+    durablePageCount = current.space.pageCount
+    commits = CommitQueue(current.space.commit)
     state = Mutex(State(current: current, latest: current))
   }
 
@@ -77,7 +79,7 @@ final class StoreCore: @unchecked Sendable {
     let logByteCount = recovery.log?.records.reduce(0) { $0 + $1.byteCount } ?? 0
     state = Mutex(
       State(
-        current: recovery.space, latest: recovery.space,
+        current: recovery.version, latest: recovery.version,
         logByteCount: storage == nil ? logByteCount : 0, identifier: file.identifier))
   }
 
@@ -89,16 +91,24 @@ final class StoreCore: @unchecked Sendable {
 
   func snapshot(for holder: SnapshotHolder) throws(StorageError) -> PageSpace {
     try checkProcess()
-    let (current, isClosed) = state.withLock { ($0.current, $0.isClosed) }
+    let (current, isClosed) = state.withLock { ($0.current.space, $0.isClosed) }
     if isClosed { throw .closed }
     if let record = current.record { registry.note(holder, of: record) }
+    return current
+  }
+
+  /// The newest version that snapshots get, to be kept until all of it was read.
+  func newestVersion() throws(StorageError) -> OwnedVersion {
+    try checkProcess()
+    let (current, isClosed) = state.withLock { ($0.current, $0.isClosed) }
+    if isClosed { throw .closed }
     return current
   }
 
   /// A version that is published, for a snapshot: the one that snapshots get, if that is of the
   /// same commit. It may have pages in the file that the other holds in memory.
   func sameVersion(as version: PageSpace, for holder: SnapshotHolder) -> PageSpace {
-    let current = state.withLock { $0.current }
+    let current = state.withLock { $0.current.space }
     let shown = current.commit == version.commit ? current : version
     if let record = shown.record { registry.note(holder, of: record) }
     return shown
@@ -111,7 +121,7 @@ final class StoreCore: @unchecked Sendable {
   var statistics: StoreStatistics {
     guard registry.process.isCurrent else { return StoreStatistics(pageSize: geometry.pageSize) }
     let (space, logByteCount, isFile) = state.withLock {
-      ($0.current, $0.logByteCount, $0.identifier != nil)
+      ($0.current.space, $0.logByteCount, $0.identifier != nil)
     }
     return StoreStatistics(
       pageSize: geometry.pageSize, pageCount: Int(space.pageCount),
@@ -126,17 +136,17 @@ final class StoreCore: @unchecked Sendable {
   func limitCache(to byteCount: Int?) {
     guard registry.process.isCurrent else { return }
     let limit = min(byteCount ?? .max, options.cacheByteLimit)
-    state.withLock { $0.latest }.cache?.setLimit(byteCount: limit)
+    state.withLock { $0.latest.space }.cache?.setLimit(byteCount: limit)
   }
 
   /// Compares every page in use with its checksum; pages in memory alone have none.
   func check(
     progress: @escaping (_ done: Int, _ total: Int) -> Void
   ) throws(StorageError) -> CheckReport {
-    try checkProcess()
-    let (space, isClosed) = state.withLock { ($0.current, $0.isClosed) }
-    if isClosed { throw .closed }
-    var report = try Inspection.inspect(space, progress: progress)
+    // Held until the end: an inspection takes long, and is not to expire on the way.
+    let version = try newestVersion()
+    defer { withExtendedLifetime(version) {} }
+    var report = try Inspection.inspect(version.space, progress: progress)
     guard let file = lockedFile else { return report }
     // Page 0 has a checksum over its first bytes only; nothing is ever written behind them.
     let page = PageMemory(byteCount: geometry.pageSize)
@@ -163,8 +173,8 @@ final class StoreCore: @unchecked Sendable {
         throw error
       }
     }
-    let editor = PageEditor(latest.successor(), byteLimit: transactionByteLimit)
-    if let storage, let cache = latest.cache {
+    let editor = PageEditor(.successor(of: latest), byteLimit: transactionByteLimit)
+    if let storage, let cache = latest.space.cache {
       editor.makeDirectPages = { [self] editor throws(StorageError) in
         try directPages(for: editor, cache, storage)
       }
@@ -181,7 +191,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// Passes the turnstile; throws instead if the store cannot be written.
-  func enter(forLong: Bool = false) throws(StorageError) -> PageSpace {
+  func enter(forLong: Bool = false) throws(StorageError) -> OwnedVersion {
     try checkProcess()
     try turnstile.enter(forLong: forLong)
     completeCheckpointIfWritten()
@@ -239,6 +249,7 @@ final class StoreCore: @unchecked Sendable {
     } else if storage?.durability == .full {
       syncing = storage?.log
     }
+    if storage != nil, let runs = editor.directRuns { directRuns.append((editor.commit, runs)) }
     publish(editor.space, touched, isDurable: syncing == nil)
     return syncing
   }
@@ -279,15 +290,14 @@ final class StoreCore: @unchecked Sendable {
   private func publish(_ space: PageSpace, _ touched: [PageID], isDurable: Bool) {
     let replaced = space.replaced(touched: touched)
     let parent = space.parent
-    space.publish()
-    if let record = parent?.record { registry.retire(replaced, shownBy: record) }
+    let version = space.publish(replacing: replaced, of: parent)
     let old = state.withLock { state in
       let old = state.current
-      state.latest = space
+      state.latest = version
       if isDurable {
-        state.current = space
+        state.current = version
       } else {
-        state.waiting.append(space)
+        state.waiting.append(version)
       }
       return old
     }
@@ -300,9 +310,7 @@ final class StoreCore: @unchecked Sendable {
       }
     }
     withExtendedLifetime((old, parent)) {}
-    if registry.retainedByteCount > options.retainedByteLimit, let record = space.record {
-      registry.enforceLimit(except: record)
-    }
+    registry.enforceLimit()
   }
 
   func waitUntilDurable(
@@ -324,9 +332,9 @@ final class StoreCore: @unchecked Sendable {
   /// - Returns: the versions that are no longer the newest. They end outside the mutex and later,
   ///   as ending one frees its pages.
   @discardableResult
-  func show(through commit: CommitNumber) -> [PageSpace] {
+  func show(through commit: CommitNumber) -> [OwnedVersion] {
     state.withLock { state in
-      let count = state.waiting.prefix { $0.commit <= commit }.count
+      let count = state.waiting.prefix { $0.space.commit <= commit }.count
       guard count > 0 else { return [] }
       let old = [state.current] + state.waiting.prefix(count)
       state.current = state.waiting[count - 1]
@@ -417,7 +425,7 @@ final class StoreCore: @unchecked Sendable {
   private func letGoOfFile() {
     let space = state.withLock { state in
       state.isClosed = true
-      return state.latest
+      return state.latest.space
     }
     registry.close()
     space.cache?.close()
@@ -428,7 +436,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// The newest version has no successor that would give its pages back.
-  private func endVersions() { state.withLock { $0.latest }.retireEverything() }
+  private func endVersions() { state.withLock { $0.latest }.space.retireEverything() }
 
   /// Holds another file, with its lock, from now on.
   func lock(_ file: any File) { lockedFile = file }

@@ -78,10 +78,10 @@ struct StoreReplacement {
   ///   - syncs: the purposes of the syncs of the file and of its name.
   ///   - progress: called with the bytes written and the total; returns `false` to end it.
   func write(
-    _ space: PageSpace, syncs: (file: SyncReason, folder: SyncReason),
+    _ version: OwnedVersion, syncs: (file: SyncReason, folder: SyncReason),
     progress: (Int, Int) throws -> Bool
   ) throws {
-    let copy = StoreCopy(space, identity: identity, epoch: try lastEpoch().map { $0 + 1 } ?? 0)
+    let copy = StoreCopy(version, identity: identity, epoch: try lastEpoch().map { $0 + 1 } ?? 0)
     let new = try NewFile(for: path, in: fileSystem)
     do {
       try copy.write(to: new.file, progress: progress)
@@ -153,14 +153,14 @@ extension PageStore {
     replacing path: String, in fileSystem: any FileSystem = DiskFileSystem(),
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
   ) throws {
-    let snapshot = try snapshot()
+    let version = try newestVersion()
     if let own = self.path, let found = try fileSystem.identifier(of: path),
       try fileSystem.identifier(of: own) == found
     {
       throw StorageError.invalidArgument("\(path) is the store itself, and no place for its backup")
     }
     let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
-    try replacement.write(snapshot.space, syncs: (.backup, .backupFolder), progress: progress)
+    try replacement.write(version, syncs: (.backup, .backupFolder), progress: progress)
   }
 
   /// Replaces a store with the newest commit of this store, which is a backup of it.
@@ -177,7 +177,7 @@ extension PageStore {
     to path: String, in fileSystem: any FileSystem = DiskFileSystem(),
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
   ) throws {
-    let snapshot = try snapshot()
+    let version = try newestVersion()
     if let own = self.path, let found = try fileSystem.identifier(of: path),
       try fileSystem.identifier(of: own) == found
     {
@@ -185,7 +185,7 @@ extension PageStore {
     }
     let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
     try replacement.write(
-      snapshot.space, syncs: (.replacement, .replacementFolder), progress: progress)
+      version, syncs: (.replacement, .replacementFolder), progress: progress)
   }
 
   /// Puts the newest commit of this store in the place of whatever store is there, in one step.
@@ -199,7 +199,7 @@ extension PageStore {
     _ path: String, identity: StoreIdentity? = nil, isForced: Bool = false,
     in fileSystem: any FileSystem = DiskFileSystem()
   ) throws {
-    let snapshot = try snapshot()
+    let version = try newestVersion()
     if let own = self.path, let found = try fileSystem.identifier(of: path),
       try fileSystem.identifier(of: own) == found
     {
@@ -208,7 +208,7 @@ extension PageStore {
     let replacement = try StoreReplacement(
       of: path, identity ?? self.identity, takes: isForced ? .anything : .anyStore,
       in: fileSystem)
-    try replacement.write(snapshot.space, syncs: (.replacement, .replacementFolder)) { _, _ in true
+    try replacement.write(version, syncs: (.replacement, .replacementFolder)) { _, _ in true
     }
   }
 }

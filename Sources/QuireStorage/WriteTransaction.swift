@@ -23,7 +23,7 @@ public final class WriteTransaction: TreeReader {
 
   /// Whether nothing was changed since a snapshot whose ``Snapshot/contentCommit`` this is.
   package func begins(with contentCommit: CommitNumber) -> Bool {
-    editor.space.parent?.contentCommit == contentCommit
+    editor.space.parent?.space.contentCommit == contentCommit
   }
 
   // MARK: Reading
@@ -167,7 +167,7 @@ public final class WriteTransaction: TreeReader {
   public func commitAndShow(
     file: StaticString = #fileID, line: UInt = #line
   ) throws(StorageError) -> Snapshot {
-    let (version, parent) = (editor.space, editor.space.parent)
+    let (version, parent) = (editor.space, editor.space.parent?.space)
     let number = try commit()
     let shown = number == version.commit ? version : parent ?? version
     return Snapshot(core.sameVersion(as: shown, for: SnapshotHolder(file: file, line: line)))

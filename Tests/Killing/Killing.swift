@@ -94,7 +94,7 @@ struct Hammer: Sendable {
     let store = try PageStore.open(folder + "/store", options: options)
     journal.add("open")
     for number in 0..<8 { thread { try commit(store, number) } }
-    thread { while true { _ = try store.read { try Content.verify($0) } } }
+    thread { while true { _ = try store.read { try NumberedContent.verify($0) } } }
     while true { sleep(100) }
   }
 
@@ -106,7 +106,7 @@ struct Hammer: Sendable {
 
   private func commit(_ store: PageStore, _ number: Int) throws {
     while true {
-      let last = try store.write { try Content.change($0) }
+      let last = try store.write { try NumberedContent.change($0) }
       journal.add("commit \(last)")
       if last % 401 == 0 {
         journal.add("compacting")
@@ -139,22 +139,22 @@ struct Check {
     }
     let last = try inspect(folder + "/store", readOnly: false)
     guard last >= acknowledged else {
-      throw Content.Wrong(description: "commit \(acknowledged) returned, the last is \(last)")
+      throw NumberedContent.Wrong(description: "commit \(acknowledged) returned, the last is \(last)")
     }
     for name in names() {
       if name.hasPrefix("backup-"), let number = Int64(name.dropFirst(7)) {
         let found = try inspect(folder + "/" + name, readOnly: true)
         guard found >= number, found <= last else {
-          throw Content.Wrong(description: "\(name) shows commit \(found), the store \(last)")
+          throw NumberedContent.Wrong(description: "\(name) shows commit \(found), the store \(last)")
         }
         backups.remove(number)
         unlink(folder + "/" + name)
       } else if name.contains("-new") {
-        throw Content.Wrong(description: "\(name) was left after the store was opened")
+        throw NumberedContent.Wrong(description: "\(name) was left after the store was opened")
       }
     }
     guard backups.isEmpty else {
-      throw Content.Wrong(description: "backups returned and are not there: \(backups)")
+      throw NumberedContent.Wrong(description: "backups returned and are not there: \(backups)")
     }
     unlink(folder + "/journal")
     Journal(folder).add("commit \(last)")
@@ -164,9 +164,9 @@ struct Check {
     var options = Killing.options(folder)
     options.isReadOnly = readOnly
     let store = try PageStore.open(path, options: options)
-    let last = try store.read { try Content.verify($0) }
+    let last = try store.read { try NumberedContent.verify($0) }
     let report = try store.check()
-    guard report.isSound else { throw Content.Wrong(description: "\(path): \(report)") }
+    guard report.isSound else { throw NumberedContent.Wrong(description: "\(path): \(report)") }
     // Not always closed, so that the next process finds a log.
     if last % 2 == 0 || readOnly { try store.close() }
     return last

@@ -28,8 +28,8 @@ extension Scenario {
 
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
-    aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, goingRound,
-    idling, givenUp, spilling, spillingIntoFreed,
+    aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, expiring,
+    goingRound, idling, givenUp, spilling, spillingIntoFreed,
   ]
 
   /// Transactions whose pages go to the file before the commit: in new places, and where they are;
@@ -201,6 +201,15 @@ extension Scenario {
     return scenario
   }()
 
+  /// The same with no memory for what snapshots keep, so that each expires with the next commit:
+  /// the version that a checkpoint is writing must not.
+  package static let expiring: Scenario = {
+    var scenario = overlapping
+    scenario.name = "expiring"
+    scenario.retainedByteLimit = 0
+    return scenario
+  }()
+
   /// A small log that goes round and round, with commits that nothing synced.
   package static let goingRound: Scenario = {
     var steps: [Step] = [.put(.records, keys: 0..<30, byteCount: 20, version: 0), .commit]
@@ -252,6 +261,7 @@ extension Scenario {
     var forks = SeededGenerator(seed: ~seed)
     workload.steps.insert(.fork, at: forks.below(workload.steps.count))
     if forks.below(2) == 0 { workload.transactionByteLimit = 0 }
+    if forks.below(2) == 0 { workload.retainedByteLimit = 0 }
     return workload
   }
 

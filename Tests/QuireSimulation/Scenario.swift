@@ -12,6 +12,8 @@ package struct Scenario: Sendable, CustomStringConvertible {
   package var cacheByteLimit = 64 << 20
   /// 24 pages at least.
   package var transactionByteLimit = 64 << 20
+  /// Below the default, snapshots that are held may expire.
+  package var retainedByteLimit = 256 << 20
 
   package init(_ steps: [Step], name: String = "random", seed: UInt64 = 0) {
     self.name = name
@@ -22,6 +24,7 @@ package struct Scenario: Sendable, CustomStringConvertible {
   package var description: String {
     "\(name), seed \(seed), pages of \(pageSize) bytes, checkpoints at \(checkpointByteLimit), "
       + "a cache of \(cacheByteLimit), transactions of \(transactionByteLimit), "
+      + "\(retainedByteLimit) for snapshots, "
       + "durability \(durability): "
       + "\(steps.count) steps\n  " + steps.map { "\($0)" }.joined(separator: "\n  ")
   }

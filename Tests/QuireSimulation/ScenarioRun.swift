@@ -13,6 +13,8 @@ package final class ScenarioRun {
   /// Oldest first.
   private var held: [(snapshot: Snapshot, digest: ContentDigest)] = []
   private static let mostHeld = 3
+  /// How often a held snapshot was found to have expired.
+  package private(set) var expiredCount = 0
   /// The number of the version that a checkpoint was begun for, while nobody can have failed to
   /// write it.
   private var checkpointed: Int?
@@ -243,9 +245,16 @@ package final class ScenarioRun {
   }
 
   private func verify(_ held: (snapshot: Snapshot, digest: ContentDigest)) throws {
-    let digest = try ContentDigest(of: held.snapshot)
-    guard digest == held.digest else {
-      throw Violation("a snapshot that was held shows \(digest), not \(held.digest)")
+    do {
+      let digest = try ContentDigest(of: held.snapshot)
+      guard digest == held.digest else {
+        throw Violation("a snapshot that was held shows \(digest), not \(held.digest)")
+      }
+    } catch StorageError.snapshotExpired {
+      guard scenario.retainedByteLimit < 256 << 20 else {
+        throw Violation("a snapshot expired, with \(scenario.retainedByteLimit) bytes for it")
+      }
+      expiredCount += 1
     }
   }
 
@@ -282,6 +291,7 @@ extension Scenario {
     options.durability = durability
     options.cacheByteLimit = cacheByteLimit
     options.transactionByteLimit = transactionByteLimit
+    options.retainedByteLimit = retainedByteLimit
     options.checkpointsInBackground = false
     // So that checkpoints write images of their own in some scenarios, and not in others.
     options.imageByteLimit = [0, 2 * pageSize, 1 << 20][Int(seed % 3)]

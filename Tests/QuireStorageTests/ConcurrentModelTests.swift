@@ -14,7 +14,11 @@ import Testing
     environmentValue("QUIRE_SECONDS").flatMap(Int.init).map { .seconds($0) }
     ?? Amount.of(debug: Duration.milliseconds(300), release: .seconds(2))
 
-  enum Place: CaseIterable, Sendable { case memory, files }
+  enum Place: CaseIterable, Sendable {
+    case memory, files
+    /// Files on a disk whose syncs take as long as some commits, and no memory for anything.
+    case slowFiles
+  }
 
   @Test(arguments: Place.allCases)
   func `every snapshot adds up, however late it is read`(place: Place) throws {
@@ -27,14 +31,25 @@ import Testing
       options.cacheByteLimit = 64 << 10
       options.checkpointByteLimit = 256 << 10
       store = try .open("store", options: options, in: MemoryFileSystem())
+    case .slowFiles:
+      var options = PageStoreOptions()
+      options.pageSize = 512
+      options.cacheByteLimit = 0
+      options.checkpointByteLimit = 0
+      options.transactionByteLimit = 0
+      options.retainedByteLimit = 0
+      store = try .open(
+        "store", options: options,
+        in: SlowDisk(MemoryFileSystem(), recordCount: 5) { $0 != .commit })
     }
-    let match = Match(store, end: .now + Self.duration)
+    let match = Match(store, end: .now + Self.duration, mayExpire: place == .slowFiles)
     let readers = (0..<8).map { number in { @Sendable in match.read(number) } }
     Threads.run([{ match.write() }, { match.checkpoint() }] + readers)
     #expect(match.failures.isEmpty, "\(match.failures)")
     let counts = match.counts
     print("concurrent model, \(place): \(counts)")
     #expect(counts.commits >= Match.fewestCommits && counts.verified > 0)
+    #expect(counts.expired > 0 || place != .slowFiles)
     #expect(try store.check().isSound)
     try store.close()
   }
@@ -52,10 +67,11 @@ private final class Match: Sendable {
     var verified = 0
     var verifiedLate = 0
     var checkpoints = 0
+    var expired = 0
 
     var description: String {
       "\(commits) commits, \(verified) snapshots verified at once, \(verifiedLate) late, "
-        + "\(checkpoints) checkpoints"
+        + "\(expired) expired, \(checkpoints) checkpoints"
     }
   }
 
@@ -68,6 +84,8 @@ private final class Match: Sendable {
 
   private let store: PageStore
   private let end: ContinuousClock.Instant
+  /// Whether snapshots may expire, which they say then rather than show anything.
+  private let mayExpire: Bool
   private let state = Mutex(State())
   // Apart from the state, which nine threads would otherwise wait for after each snapshot.
   private let commitCount = Atomic(0)
@@ -76,8 +94,9 @@ private final class Match: Sendable {
   /// A busy machine takes longer for these than the test is meant to.
   static let fewestCommits = 20
 
-  init(_ store: PageStore, end: ContinuousClock.Instant) {
+  init(_ store: PageStore, end: ContinuousClock.Instant, mayExpire: Bool) {
     self.store = store
+    self.mayExpire = mayExpire
     self.end = end
     state.withLock { $0.sums[store.statistics.commitNumber] = [Sum(), Sum()] }
   }
@@ -170,23 +189,37 @@ private final class Match: Sendable {
   func read(_ number: Int) {
     attempt("reader \(number)") {
       var generator = SeededGenerator(seed: UInt64(number))
+      // The first to the end, past many commits.
+      let first = try store.snapshot()
       var held: [Snapshot] = []
-      var (verified, late) = (0, 0)
+      var (verified, late, expired) = (0, 0, 0)
       while !isOver {
         let snapshot = try store.snapshot()
-        try verify(snapshot)
-        verified += 1
+        if try isShown(snapshot) { verified += 1 } else { expired += 1 }
         if generator.below(4) == 0 { held.append(snapshot) }
         if held.count > 6 {
-          try verify(held.remove(at: generator.below(held.count)))
-          late += 1
+          let shown = try isShown(held.remove(at: generator.below(held.count)))
+          if shown { late += 1 } else { expired += 1 }
         }
       }
-      for snapshot in held { try verify(snapshot) }
+      for snapshot in held + [first] {
+        if try isShown(snapshot) { late += 1 } else { expired += 1 }
+      }
       state.withLock { state in
         state.counts.verified += verified
-        state.counts.verifiedLate += late + held.count
+        state.counts.verifiedLate += late
+        state.counts.expired += expired
       }
+    }
+  }
+
+  /// Verifies a snapshot, unless it has expired.
+  private func isShown(_ snapshot: Snapshot) throws -> Bool {
+    do {
+      try verify(snapshot)
+      return true
+    } catch StorageError.snapshotExpired where mayExpire {
+      return false
     }
   }
 

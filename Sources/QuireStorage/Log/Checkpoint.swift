@@ -8,13 +8,18 @@
 /// Between begin and the meta page a crash finds the old meta page and the whole log; after it, the
 /// new pages and the rest of the log.
 final class Checkpoint: Sendable {
-  /// The version that is written; held, so that its pages stay.
-  let space: PageSpace
+  private let version: OwnedVersion
+  /// The version that is written.
+  var space: PageSpace { version.space }
   let position: LogWriter.Position
+  /// What commits that it makes history have written around the log; `nil` after a crash, when that
+  /// is not known.
+  private let directRuns: [PageRuns]?
 
-  init(_ space: PageSpace, _ position: LogWriter.Position) {
-    self.space = space
+  init(_ version: OwnedVersion, _ position: LogWriter.Position, directRuns: [PageRuns]?) {
+    self.version = version
     self.position = position
+    self.directRuns = directRuns
   }
 
   /// The pages to write, in the order of the file: those the version has in memory and in use.
@@ -33,11 +38,17 @@ final class Checkpoint: Sendable {
   }
 
   /// Puts what is about to be overwritten into the versions that see it, then overwrites it.
+  ///
+  /// - Parameter former: the commit that the file shows.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if these are not the pages that the version's
+  ///   maps name (``CheckpointProof``).
   func writePages(
-    _ pages: [(id: PageID, page: Page)], to file: any File, _ checksum: Checksum
+    _ pages: [(id: PageID, page: Page)], to file: any File, after former: CommitNumber,
+    _ checksum: Checksum
   ) throws(StorageError) {
     try preserveOldPages(pages)
-    var run = SealedRun(pageSize: space.pageSize, checksum)
+    var run = SealedRun(
+      pageSize: space.pageSize, checksum, proof: proof(after: former))
     var first = PageID(0)
     for (id, page) in pages {
       // Neighbours are written together.
@@ -45,9 +56,18 @@ final class Checkpoint: Sendable {
         try run.write(to: file, at: Int(first.rawValue) * space.pageSize)
       }
       if run.count == 0 { first = id }
-      run.add(page, at: id)
+      try run.add(page, at: id)
     }
     try run.write(to: file, at: Int(first.rawValue) * space.pageSize)
+    guard let directRuns else { return }
+    let maps = pages.lazy.map(\.id).filter { self.space.geometry.isMap($0) }
+    try run.proof?.finish(maps: maps, direct: directRuns)
+  }
+
+  /// After a crash pages are written that are in the file already: those of records which changed
+  /// nothing in them, and whole ones that take the place of a page which was cut short.
+  func proof(after former: CommitNumber) -> CheckpointProof {
+    CheckpointProof(space, after: former, takesOlderPages: directRuns == nil)
   }
 
   private func preserveOldPages(_ pages: [(id: PageID, page: Page)]) throws(StorageError) {
@@ -62,7 +82,10 @@ final class Checkpoint: Sendable {
       for (id, _) in [Array(maps), Array(others)].joined() {
         let ticket = space.registry.reclaimer.enter()
         defer { space.registry.reclaimer.leave(ticket) }
-        guard versions.contains(where: { $0.overlay[id] == .absent && id.rawValue < $0.pageCount })
+        guard
+          versions.contains(where: {
+            $0.canBeRead && id.rawValue < $0.pageCount && $0.overlay[id].isAbsent
+          })
         else { continue }
         var word = cache.find(id)
         if !word.isPage {
@@ -86,9 +109,9 @@ final class Checkpoint: Sendable {
     }
     var isVouchedFor = false
     for version in versions.reversed()
-    where version.overlay[id] == .absent && id.rawValue < version.pageCount {
+    where version.canBeRead && id.rawValue < version.pageCount && version.overlay[id].isAbsent {
       var word = version.overlay[map]
-      if word == .absent { word = cache.find(map) }
+      if word.isAbsent { word = cache.find(map) }
       guard word.isPage, word.page.commit <= version.commit else { continue }
       isVouchedFor = true
       let stamp = PageMap.entry(index, in: word.page)
@@ -116,9 +139,10 @@ final class Checkpoint: Sendable {
         let word = chunk[slot]
         let old = written[slot]
         let id = PageOverlay.id(chunk: index, slot: slot)
-        if old.isPage, word != old { cached.append((id, .absent)) }
-        guard word != .absent else { continue }
-        if word == old {
+        let isWritten = word.showsSame(as: old)
+        if old.isPage, !isWritten { cached.append((id, .absent)) }
+        guard !word.isAbsent else { continue }
+        if isWritten {
           // Put aside by a later checkpoint it cannot be: that would be one of a later version.
           if word.isPage {
             retired.append(RetiredMemory(word))

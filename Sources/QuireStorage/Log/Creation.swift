@@ -31,10 +31,11 @@ extension StoreFile {
   private static func initialContent(
     _ identity: StoreIdentity, pageSize: Int
   ) throws(StorageError) -> PageMemory {
-    let space = PageSpace.empty(PageGeometry(pageSize: pageSize))
+    let version = PageSpace.empty(PageGeometry(pageSize: pageSize))
+    let space = version.space
     defer { space.retireEverything() }
     let memory = PageMemory(byteCount: Int(space.pageCount) * pageSize)
-    let copy = StoreCopy(space, identity: identity)
+    let copy = StoreCopy(version, identity: identity)
     for number in 0..<space.pageCount {
       try copy.encode(
         PageID(number), Checksum(identity), in: memory.base + Int(number) * pageSize)

@@ -151,7 +151,7 @@ final class LogWriter {
       let word = space.overlay[id]
       guard word.isPage else { continue }
       makeRoom(offset + limit + Format.endByteCount, keeping: offset)
-      let old = space.parent?.overlay[id] ?? .absent
+      let old = space.parent?.space.overlay[id] ?? .absent
       while nextBase < cleanBases.count, cleanBases[nextBase].id < id { nextBase += 1 }
       var base = old.isPage ? old.page : nil
       if base == nil, nextBase < cleanBases.count, cleanBases[nextBase].id == id {

@@ -36,9 +36,11 @@ struct PageImages {
   }
 
   /// Writes the pages' images; they count when the file is synced.
+  ///
+  /// - Parameter proof: refuses what is not the page that belongs there.
   static func write(
     _ pages: [(id: PageID, page: Page)], of commit: CommitNumber, epoch: UInt64,
-    _ checksum: Checksum, pageSize: Int, to file: any File
+    _ checksum: Checksum, pageSize: Int, proof: CheckpointProof, to file: any File
   ) throws(StorageError) {
     let start = pagesStart(count: pages.count, pageSize: pageSize)
     let head = PageMemory(byteCount: start)
@@ -56,9 +58,9 @@ struct PageImages {
     let sum = headChecksum(head.base, count: pages.count, checksum, epoch: epoch)
     head.base.setU64(sum, at: checksumOffset)
     try file.write(head, at: 0)
-    var run = SealedRun(pageSize: pageSize, checksum)
+    var run = SealedRun(pageSize: pageSize, checksum, proof: proof)
     for (index, page) in pages.enumerated() {
-      run.add(page.page, at: page.id)
+      try run.add(page.page, at: page.id)
       if run.isFull || index == pages.count - 1 {
         try run.write(to: file, at: start + (index + 1 - run.count) * pageSize)
       }

@@ -8,7 +8,8 @@ struct Recovery {
   let meta: MetaPage
   /// The number of bytes in the store's file.
   let fileByteCount: Int
-  let space: PageSpace
+  let version: OwnedVersion
+  var space: PageSpace { version.space }
   /// The content of the log; `nil` without one that counts.
   let log: LogReader?
   /// Whether the older meta page leads to the same commit, so that the newer one may be lost. If
@@ -85,21 +86,15 @@ struct Recovery {
       mapCommit: meta.mapCommit, readsUnvouchedPages: options.readsUnvouchedPages)
     let pageCount = log?.pageCount ?? meta.pageCount
     let commit = log?.lastCommit ?? meta.lastCommit
-    space = PageSpace(
+    let space = PageSpace(
       geometry: geometry, commit: commit, cache: cache, registry: registry,
       overlay: PageOverlay(pageCount: min(pageCount, reach)), pageCount: pageCount,
       freePageCount: Int(log?.freePageCount ?? meta.freePageCount),
       lowestFree: .firstFree)
     cache.setFile(pageCount: pageCount, byteLimit: options.cacheByteLimit)
     cache.preload(bytes, for: commit)
-    if let log {
-      for (id, frame) in log.takePages() {
-        let isSound = validation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
-        space.set(id, to: isSound ? frame.intoTable() : .unreadable)
-      }
-      for id in log.lost { space.set(id, to: .unreadable) }
-    }
-    space.publish(reach: reach)
+    if let log { try Recovery.show(log, in: space, validation) }
+    version = space.publish(reach: reach)
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     do throws(StorageError) {
@@ -114,6 +109,26 @@ struct Recovery {
     } catch .damaged(_, let reason) {
       space.retireEverything()
       throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read: \(reason)")
+    }
+  }
+
+  /// Puts the log's pages into the version.
+  private static func show(
+    _ log: LogReader, in space: PageSpace, _ validation: PageValidation
+  ) throws(StorageError) {
+    let pages = log.takePages()
+    func show(_ id: PageID, _ frame: PageFrame) {
+      let isSound =
+        validation.defect(of: Page(frame.base), at: id, geometry: space.geometry) == nil
+      space.set(id, to: isSound ? frame.intoTable() : .unreadable)
+    }
+    for (id, frame) in pages where space.geometry.isMap(id) { show(id, frame) }
+    for id in log.lost { space.set(id, to: .unreadable) }
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    for (id, frame) in pages where !space.geometry.isMap(id) && !log.lost.contains(id) {
+      // Not those that a later record gave back.
+      if try space.stamp(of: id) != 0 { show(id, frame) }
     }
   }
 

@@ -1,13 +1,15 @@
 /// Writes a version of a store as a file.
 struct StoreCopy {
-  let space: PageSpace
+  private let version: OwnedVersion
   let identity: StoreIdentity
   /// The epoch of the last log that the file's place has seen; see ``MetaPage/epoch``.
   let epoch: UInt64
   private static let batchPageCount = 256
 
-  init(_ space: PageSpace, identity: StoreIdentity, epoch: UInt64 = 0) {
-    self.space = space
+  private var space: PageSpace { version.space }
+
+  init(_ version: OwnedVersion, identity: StoreIdentity, epoch: UInt64 = 0) {
+    self.version = version
     self.identity = identity
     self.epoch = epoch
   }

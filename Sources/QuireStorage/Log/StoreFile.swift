@@ -223,9 +223,9 @@ final class StoreFile: @unchecked Sendable {
     defer { space.cache?.endOverwriting() }
     let pages = checkpoint.pages()
     do throws(StorageError) {
-      try writeImages(of: checkpoint.pagesWithoutImage(pages), commit: space.commit)
+      try writeImages(of: checkpoint.pagesWithoutImage(pages), checkpoint)
       imagesAreNeeded = true
-      try checkpoint.writePages(pages, to: file, checksum)
+      try checkpoint.writePages(pages, to: file, after: meta.lastCommit, checksum)
       if durability != .none { try sync(for: .checkpointPages) }
     } catch {
       throw Failure(error)
@@ -249,7 +249,7 @@ final class StoreFile: @unchecked Sendable {
 
   /// Saves images of the pages that are about to be overwritten.
   private func writeImages(
-    of pages: [(id: PageID, page: Page)], commit: CommitNumber
+    of pages: [(id: PageID, page: Page)], _ checkpoint: Checkpoint
   ) throws(StorageError) {
     guard !pages.isEmpty else { return }
     // Without a log beside it, no recovery of the file would look for images either.
@@ -259,7 +259,7 @@ final class StoreFile: @unchecked Sendable {
     }
     let imagesPath = StoreFile.imagesPath(of: path)
     if !imagesAreNeeded, let images {
-      try writeImages(of: pages, commit: commit, to: images)
+      try writeImages(of: pages, checkpoint, to: images)
       return
     }
     // A checkpoint was cut short: its images are needed until these are on disk. Or there is no
@@ -267,7 +267,7 @@ final class StoreFile: @unchecked Sendable {
     let temporary = StoreFile.newImagesPath(of: path)
     do throws(StorageError) {
       let file = try fileSystem.open(temporary, .create)
-      try writeImages(of: pages, commit: commit, to: file)
+      try writeImages(of: pages, checkpoint, to: file)
       // It is used again only if its name is on disk for sure.
       images = nil
       guard try nameHolder() != .another else {
@@ -284,10 +284,11 @@ final class StoreFile: @unchecked Sendable {
   }
 
   private func writeImages(
-    of pages: [(id: PageID, page: Page)], commit: CommitNumber, to file: any File
+    of pages: [(id: PageID, page: Page)], _ checkpoint: Checkpoint, to file: any File
   ) throws(StorageError) {
     try PageImages.write(
-      pages, of: commit, epoch: meta.epoch, checksum, pageSize: pageSize, to: file)
+      pages, of: checkpoint.space.commit, epoch: meta.epoch, checksum, pageSize: pageSize,
+      proof: checkpoint.proof(after: meta.lastCommit), to: file)
     if durability != .none { try file.sync(for: .pageImages) }
   }
 

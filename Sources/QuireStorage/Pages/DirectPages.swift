@@ -13,6 +13,8 @@ final class DirectPages {
   private var run: SealedRun
   private var runStart = PageID(0)
   private(set) var hasWritten = false
+  /// What was written.
+  private(set) var written = PageRuns()
   /// The first page behind all that may be needed.
   let firstPage: PageID
   /// Whether pages before that may be written which were free when the transaction began.
@@ -38,13 +40,14 @@ final class DirectPages {
   func put(_ page: Page, at id: PageID) throws(StorageError) {
     if run.isFull || id.rawValue != runStart.rawValue + UInt32(run.count) { try flush() }
     if run.count == 0 { runStart = id }
-    run.add(page, at: id)
+    try run.add(page, at: id)
   }
 
   /// Writes what waits.
   func flush() throws(StorageError) {
     guard run.count > 0 else { return }
     hasWritten = true
+    written.insert(runStart, count: run.count)
     // An aborted transaction may have left others in memory.
     cache.replace((0..<run.count).map { (PageID(runStart.rawValue + UInt32($0)), .absent) })
     try run.write(to: file, at: Int(runStart.rawValue) * cache.geometry.pageSize)

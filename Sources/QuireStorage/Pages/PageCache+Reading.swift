@@ -60,7 +60,7 @@ extension PageCache {
     for index in stride(from: 1, to: runCount, by: 1) {
       let nextID = PageID(id.rawValue + UInt32(index))
       if leavesIndexes, Page(run.base + index * geometry.pageSize).isOfIndex { continue }
-      guard find(nextID) == .absent, let stamp = try expected.stamp(nextID), stamp != 0 else {
+      guard find(nextID).isAbsent, let stamp = try expected.stamp(nextID), stamp != 0 else {
         continue
       }
       let next = PageFrame(pageSize: geometry.pageSize)
@@ -130,26 +130,27 @@ extension PageCache {
       return .unusable(defect, fileChanged: fileChanged)
     }
     let word = frame.intoTable()
-    let (kept, evicted) = filling.withLock { filling -> (PageWord?, [PageWord]) in
+    let (other, isKept, evicted) = filling.withLock { filling -> (PageWord?, Bool, [PageWord]) in
       // A version older than the one being written may have read a page that is overwritten now.
       guard filling.generation == generation, filling.file != nil,
         filling.overwritingCommit.map({ commit >= $0 }) ?? true
-      else { return (nil, []) }
+      else { return (nil, false, []) }
       let slot = makeSlot(of: id, &filling)
       let (isFirst, other) = slot.pointee.compareExchange(
         expected: 0, desired: word.bits, ordering: .acquiringAndReleasing)
-      guard isFirst else { return (PageWord(bits: other), []) }
+      guard isFirst else { return (PageWord(bits: other), false, []) }
       enterRing(id, word, &filling)
-      return (word, evict(&filling))
+      return (nil, true, evict(&filling))
     }
     for word in evicted { reclaimer.release(word) }
-    guard let kept else {
-      // Good for the caller alone, and until it leaves.
-      reclaimer.release(word)
-      return .page(word)
+    if let other {
+      // Another reader was faster.
+      word.release()
+      return .page(other)
     }
-    if kept != word { word.release() }
-    return .page(kept)
+    // Good for the caller alone, and until it leaves.
+    if !isKept { reclaimer.release(word) }
+    return .page(word)
   }
 
   /// Keeps the pages that are in the file's first bytes, which were read at opening; those that are

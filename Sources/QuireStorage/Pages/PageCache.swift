@@ -236,7 +236,7 @@ final class PageCache: @unchecked Sendable {
     filling.withLock { filling in
       filling.mapCommit = mapCommit ?? filling.mapCommit
       for (id, word) in pages {
-        if word == .absent, find(id) == .absent { continue }
+        if word.isAbsent, find(id).isAbsent { continue }
         if word.isPage { word.retain() }
         let slot = makeSlot(of: id, &filling)
         let old = PageWord(

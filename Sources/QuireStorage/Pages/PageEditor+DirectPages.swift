@@ -68,14 +68,14 @@ extension PageEditor {
   private func take(_ id: PageID) throws(StorageError) {
     try mark(id)
     // It may be known as free, from a version that had it; now the file has it.
-    if space.overlay[id] != .absent { space.set(id, to: .absent) }
+    if !space.overlay[id].isAbsent { space.set(id, to: .absent) }
   }
 
   // MARK: Before the end
 
   /// Whether a page was free when the transaction began.
   private func isReusable(_ id: PageID) throws(StorageError) -> Bool {
-    guard let parent = space.parent, id.rawValue < parent.pageCount, !space.geometry.isMap(id)
+    guard let parent = space.parent?.space, id.rawValue < parent.pageCount, !space.geometry.isMap(id)
     else { return false }
     let map = try parent.page(space.geometry.mapPage(for: id))
     return PageMap.entry(space.geometry.mapIndex(of: id), in: map) == 0

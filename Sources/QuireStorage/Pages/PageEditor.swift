@@ -122,7 +122,7 @@ final class PageEditor {
     frame.base.copyMemory(from: page.base, byteCount: pageSize)
     let copy = MutablePage(frame.base)
     copy.commit = commit
-    if word == .absent, space.cache != nil {
+    if word.isAbsent, space.cache != nil {
       _ = Unmanaged.passRetained(page.frame)
       cleanBases.append(CleanBase(id: id, page: page))
     }
@@ -174,6 +174,8 @@ final class PageEditor {
 
   /// Whether pages went around the log, which must be on disk before the commit is.
   var hasDirectPages: Bool { direct?.hasWritten ?? false }
+  /// Those pages, with some perhaps that the transaction has given back since.
+  var directRuns: PageRuns? { hasDirectPages ? direct?.written : nil }
 
   @exclusivity(unchecked) private var dropped: [PageWord] = []
 

@@ -74,7 +74,10 @@ final class PageFrame: @unchecked Sendable {
 }
 
 /// The entry of a table for a page, in one word that can be read and replaced atomically.
-struct PageWord: Equatable {
+///
+/// Deliberately not `Equatable`: memory that was freed is used again, so an address does not
+/// identify a page. Its commit does (``showsSame(as:)``).
+struct PageWord {
   var bits: UInt
 
   init(bits: UInt) { self.bits = bits }
@@ -85,12 +88,19 @@ struct PageWord: Equatable {
   /// The page is free, or its content cannot be trusted.
   static var unreadable: PageWord { PageWord(bits: 1) }
 
+  var isAbsent: Bool { bits == 0 }
   var isPage: Bool { bits > 1 }
   /// The page's bytes. Only where `isPage`.
   var base: UnsafeRawPointer {
     UnsafeRawPointer(bitPattern: bits).unsafelyUnwrapped
   }
   var page: Page { Page(base) }
+  /// Whether two tables say the same of a page: the content that one commit gave it, or that the
+  /// table has none. Both tables must keep their pages.
+  func showsSame(as other: PageWord) -> Bool {
+    guard isPage, other.isPage else { return bits == other.bits }
+    return page.commit == other.page.commit
+  }
   fileprivate var owner: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
   /// The log span in which the page was logged whole; see ``PageFrame``.
   var imageSpan: UInt64 {

@@ -40,6 +40,14 @@ struct PageGeometry: Hashable, Sendable {
       Int(groupPageCount + (group - 1) % mapChildCount)
     )
   }
+  /// The page whose stamp is at that place of a map.
+  func page(at index: Int, ofMap map: PageID) -> PageID {
+    let group = map.rawValue / groupPageCount
+    guard index >= Int(groupPageCount) else {
+      return PageID(group * groupPageCount + UInt32(index))
+    }
+    return mapPage(ofGroup: group * mapChildCount + UInt32(index) - groupPageCount + 1)
+  }
   /// The place of a page's stamp; `nil` for the first map.
   func stampPlace(of id: PageID) -> (map: PageID, index: Int)? {
     isMap(id) ? stampPlace(ofMap: id) : (mapPage(for: id), mapIndex(of: id))

@@ -8,10 +8,13 @@
 /// and the same for all pages of a commit.
 enum PageMap {
   static let entryByteCount = 4
+  /// Commits whose numbers differ by this have the same stamp.
+  static let stampCount: UInt32 = 0x8000_0000
+  static let lowestStamp: UInt32 = 0x8000_0000
 
   /// The stamp of a page that `commit` wrote: never 0.
   static func stamp(of commit: CommitNumber) -> UInt32 {
-    UInt32(truncatingIfNeeded: commit.rawValue) | 0x8000_0000
+    UInt32(truncatingIfNeeded: commit.rawValue) & (stampCount - 1) | lowestStamp
   }
 
   static func entry(_ index: Int, in map: Page) -> UInt32 {

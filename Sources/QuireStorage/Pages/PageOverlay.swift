@@ -21,7 +21,7 @@ struct PageOverlay {
   let capacity: Int
 
   /// A chunk: the commit that made it, then a word for each page.
-  struct Chunk: Equatable {
+  struct Chunk {
     let words: UnsafeMutablePointer<Atomic<UInt>>
 
     init(words: UnsafeMutablePointer<Atomic<UInt>>) { self.words = words }
@@ -113,7 +113,7 @@ struct PageOverlay {
       guard let chunk = chunk(index) else { continue }
       for slot in 0..<PageOverlay.chunkCount {
         let word = chunk[slot]
-        if word != .absent { body(PageOverlay.id(chunk: index, slot: slot), word) }
+        if !word.isAbsent { body(PageOverlay.id(chunk: index, slot: slot), word) }
       }
     }
   }

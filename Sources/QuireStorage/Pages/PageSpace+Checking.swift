@@ -18,11 +18,11 @@ extension PageSpace {
         }
         return validation.defect(of: page, at: id, geometry: geometry)
       }
-      guard word == .absent, let cache else { return "its content was found damaged" }
+      guard word.isAbsent, let cache else { return "its content was found damaged" }
       let defect = try cache.defectOnDisk(
         of: id, for: commit, stamp: try stamp(of: id), in: room)
       // A checkpoint may be overwriting it; then the overlay has the page now.
-      if defect == nil || overlay[id] == .absent { return defect }
+      if defect == nil || overlay[id].isAbsent { return defect }
     }
     return "it keeps changing"
   }

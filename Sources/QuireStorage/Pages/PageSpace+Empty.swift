@@ -2,7 +2,7 @@ extension PageSpace {
   /// The first version of every store: no trees, five pages, all of them in use.
   static func empty(
     _ geometry: PageGeometry, commit: CommitNumber = .creation, retainedByteLimit: Int = .max
-  ) -> PageSpace {
+  ) -> OwnedVersion {
     let pageCount = PageID.firstFree.rawValue
     let space = PageSpace(
       geometry: geometry, commit: commit, cache: nil,
@@ -23,7 +23,6 @@ extension PageSpace {
       PageMap.set(index, to: PageMap.stamp(of: commit), in: map)
     }
     _ = add(.catalogRoot, .indexLeaf)
-    space.publish()
-    return space
+    return space.publish()
   }
 }

@@ -4,8 +4,11 @@ import Synchronization
 /// of the version.
 ///
 /// A transaction changes a successor through its ``PageEditor``; publishing makes that the store's
-/// newest version, and from then on it never changes. Snapshots hold published ones, and a version
-/// exists as long as it is held.
+/// newest version, and from then on it never changes. A version exists as long as it is held.
+///
+/// A published version that only snapshots hold may expire, so that its pages are freed although
+/// this object exists: reading it throws then. What must be able to rely on the pages holds an
+/// ``OwnedVersion``.
 ///
 /// Addresses of pages are used only between ``enter()`` and ``leave(_:)``; to keep a page longer,
 /// its frame must be retained.
@@ -41,7 +44,7 @@ final class PageSpace: @unchecked Sendable {
   private var recordReference: Unmanaged<VersionRecord>?
   private let reclaimer: Unmanaged<Reclaimer>
   /// The version this one was made from, until it is published or given up.
-  private(set) var parent: PageSpace?
+  private(set) var parent: OwnedVersion?
   /// The chunks that this transaction copied or made.
   private var ownChunks: [Int] = []
   /// Where pages are that the transaction under way has moved. Trees refer to the new places, but
@@ -51,7 +54,7 @@ final class PageSpace: @unchecked Sendable {
   init(
     geometry: PageGeometry, commit: CommitNumber, cache: PageCache?, registry: VersionRegistry,
     overlay: PageOverlay, pageCount: UInt32, freePageCount: Int, lowestFree: PageID,
-    parent: PageSpace? = nil, contentCommit: CommitNumber? = nil
+    parent: OwnedVersion? = nil, contentCommit: CommitNumber? = nil
   ) {
     self.geometry = geometry
     self.commit = commit
@@ -79,13 +82,16 @@ final class PageSpace: @unchecked Sendable {
   /// The version that the next transaction starts from.
   ///
   /// - Parameter changesNothing: whether it will have the same content under another number.
-  func successor(changesNothing: Bool = false) -> PageSpace {
+  static func successor(of version: OwnedVersion, changesNothing: Bool = false) -> PageSpace {
+    let space = version.space
     let successor = PageSpace(
-      geometry: geometry, commit: commit.next, cache: cache, registry: registry,
-      overlay: PageOverlay(copying: overlay, pageCount: pageCount), pageCount: pageCount,
-      freePageCount: freePageCount, lowestFree: lowestFree, parent: self,
-      contentCommit: changesNothing ? contentCommit : nil)
-    successor.changedPageCount = changedPageCount
+      geometry: space.geometry, commit: space.commit.next, cache: space.cache,
+      registry: space.registry,
+      overlay: PageOverlay(copying: space.overlay, pageCount: space.pageCount),
+      pageCount: space.pageCount, freePageCount: space.freePageCount,
+      lowestFree: space.lowestFree, parent: version,
+      contentCommit: changesNothing ? space.contentCommit : nil)
+    successor.changedPageCount = space.changedPageCount
     return successor
   }
 
@@ -100,16 +106,17 @@ final class PageSpace: @unchecked Sendable {
   }
 
   /// Continues from a version that differs from the parent only in content that it need not keep.
-  func rebase(on newest: PageSpace) {
-    guard let old = parent else { return }
+  func rebase(on newest: OwnedVersion) {
+    guard let old = parent?.space else { return }
     // With room for every chunk, those included whose pages were cut off again.
     let rebased = PageOverlay(
-      copying: newest.overlay, pageCount: pageCount, capacity: overlay.capacity)
+      copying: newest.space.overlay, pageCount: pageCount, capacity: overlay.capacity)
     for index in ownChunks {
       guard let chunk = overlay.chunk(index), chunk.commit == commit else { continue }
       let before = old.overlay.chunk(index)
-      let now = newest.overlay.chunk(index)
-      for slot in 0..<PageOverlay.chunkCount where chunk[slot] == before?[slot] ?? .absent {
+      let now = newest.space.overlay.chunk(index)
+      for slot in 0..<PageOverlay.chunkCount
+      where chunk[slot].showsSame(as: before?[slot] ?? .absent) {
         chunk[slot] = now?[slot] ?? .absent
       }
       rebased.setChunk(index, to: chunk)
@@ -124,19 +131,28 @@ final class PageSpace: @unchecked Sendable {
   /// Ends all changes. A checkpoint may put the content of any page into the overlay from now on,
   /// for which there is room.
   ///
-  /// - Parameter reach: the largest possible number of pages, in case a damaged file claims more.
-  func publish(reach: UInt32 = .max) {
+  /// - Parameters:
+  ///   - reach: the largest possible number of pages, in case a damaged file claims more.
+  ///   - replaced: what this version no longer shows, and the one before it does.
+  /// - Returns: the version, which cannot expire as long as this is held.
+  func publish(
+    reach: UInt32 = .max, replacing replaced: [RetiredMemory] = [], of last: OwnedVersion? = nil
+  ) -> OwnedVersion {
     let roomCount = min(pageCount, reach)
     if overlay.capacity << Int(PageOverlay.chunkShift) < Int(roomCount) {
       let larger = PageOverlay(copying: overlay, pageCount: roomCount)
       overlay.deallocate()
       overlay = larger
     }
-    record = registry.begin(
-      VersionRecord(commit: commit, overlay: overlay, pageCount: pageCount, source: cache))
+    let record = VersionRecord(
+      commit: commit, overlay: overlay, pageCount: pageCount, source: cache)
+    self.record = record
+    let owned = OwnedVersion(self, record)
+    registry.begin(record, retiring: replaced, shownBy: last?.space.record)
     parent = nil
     ownChunks = []
     movedPages = [:]
+    return owned
   }
 
   @inline(__always) var pageSize: Int { geometry.pageSize }
@@ -173,7 +189,7 @@ final class PageSpace: @unchecked Sendable {
   func page(_ id: PageID) throws(StorageError) -> Page {
     let word = overlay[id]
     if word.isPage { return word.page }
-    if let cacheReference, word == .absent {
+    if let cacheReference, word.isAbsent {
       let cached = cacheReference._withUnsafeGuaranteedRef { $0.find(id) }
       if cached.isPage, cached.page.commit <= commit, id.rawValue < pageCount {
         if pagesShouldNotBeKept { PageFrame.noteUse(of: cached.base) }
@@ -184,6 +200,16 @@ final class PageSpace: @unchecked Sendable {
   }
 
   private func readPage(_ id: PageID) throws(StorageError) -> Page {
+    do throws(StorageError) {
+      return try findPage(id)
+    } catch .damaged(let page, let reason) {
+      // For a version that cannot be read any more, nobody has kept what is overwritten.
+      if let ending = record?.ending { throw ending }
+      throw .damaged(page: page, reason: reason)
+    }
+  }
+
+  private func findPage(_ id: PageID) throws(StorageError) -> Page {
     try registry.process.check()
     guard id >= .firstMap else {
       throw .damaged(page: id, reason: "it is referred to, and no page is for trees there")
@@ -196,7 +222,7 @@ final class PageSpace: @unchecked Sendable {
       // A checkpoint may have put the page here meanwhile.
       let word = overlay[id]
       if word.isPage { return word.page }
-      guard word == .absent, let cache else {
+      guard word.isAbsent, let cache else {
         if let place = movedPages[id] { return try page(place) }
         throw .damaged(
           page: id, reason: "its content was found damaged, or it is free but referred to")
@@ -289,14 +315,14 @@ final class PageSpace: @unchecked Sendable {
   ///
   /// - Parameter touched: the pages that were set, some possibly twice.
   func replaced(touched: [PageID]) -> [RetiredMemory] {
-    guard let parent else { return [] }
+    guard let parent = parent?.space else { return [] }
     var retired: [RetiredMemory] = []
     retired.reserveCapacity(touched.count + ownChunks.count)
     var last: PageID?
     for id in touched where id != last {
       last = id
       let old = parent.overlay[id]
-      if old.isPage, old != overlay[id] { retired.append(RetiredMemory(old)) }
+      if old.isPage, !old.showsSame(as: overlay[id]) { retired.append(RetiredMemory(old)) }
     }
     for index in ownChunks {
       if let chunk = parent.overlay.chunk(index) { retired.append(RetiredMemory(chunk)) }
@@ -323,10 +349,10 @@ final class PageSpace: @unchecked Sendable {
   private func discardOwnPages() {
     for index in ownChunks {
       guard let chunk = overlay.chunk(index), chunk.commit == commit else { continue }
-      let old = parent?.overlay.chunk(index)
+      // All other pages are the parent's, which this still holds.
       for slot in 0..<PageOverlay.chunkCount {
         let word = chunk[slot]
-        if word.isPage, word != old?[slot] { word.release() }
+        if word.isPage, word.page.commit == commit { word.release() }
       }
       chunk.deallocate()
     }

@@ -74,6 +74,8 @@ final class VersionRecord: @unchecked Sendable {
   /// The number of operations that use the overlay without holding the version.
   fileprivate var pinCount = 0
   fileprivate var hasEnded = false
+  /// Whether the version has an ``OwnedVersion``.
+  private let isOwnedFlag = Atomic(true)
   fileprivate var holder: SnapshotHolder?
   fileprivate var expiry: StorageError?
   private let endingCode = Atomic<UInt8>(0)
@@ -100,7 +102,13 @@ final class VersionRecord: @unchecked Sendable {
   }
 
   fileprivate func close() { endingCode.store(2, ordering: .sequentiallyConsistent) }
-  fileprivate var canBeRead: Bool { endingCode.load(ordering: .relaxed) == 0 }
+  /// Whether the version can be read. An operation that has entered the reclaimer before it looks
+  /// here may use the version's pages until it leaves.
+  var canBeRead: Bool { endingCode.load(ordering: .sequentiallyConsistent) == 0 }
+
+  /// From now on snapshots alone hold the version; it is never owned again.
+  func disown() { isOwnedFlag.store(false, ordering: .releasing) }
+  fileprivate var isOwned: Bool { isOwnedFlag.load(ordering: .acquiring) }
 }
 
 /// The living versions of a store, oldest first, and what each keeps in memory.
@@ -109,6 +117,12 @@ final class VersionRecord: @unchecked Sendable {
 /// ends, to the next older one that shows it, or else it is freed. So a page version lives exactly
 /// as long as a version that shows it: one snapshot held for long costs at most one version of each
 /// page, however many commits follow.
+///
+/// Beyond a limit of what is kept, versions expire, oldest first: what they keep is freed as soon
+/// as no operation is at it. Only versions that snapshots alone hold can; all others have an
+/// ``OwnedVersion``. A version that has expired, or was closed, is still held, and an operation that
+/// began before may be reading it: until it ends, all memory that is given up passes through the
+/// ``Reclaimer``.
 ///
 /// In a child made by `fork` the parent's versions stay as they are, whatever is dropped there.
 final class VersionRegistry: Sendable {
@@ -122,6 +136,8 @@ final class VersionRegistry: Sendable {
   private struct State {
     var versions: [VersionRecord] = []
     var retainedByteCount = 0
+    /// The number of versions that cannot be read any more, and are held.
+    var unreadableCount = 0
     var isClosed = false
   }
 
@@ -132,47 +148,85 @@ final class VersionRegistry: Sendable {
   }
 
   /// Enters a version, which is newer than all others.
-  func begin(_ record: VersionRecord) -> VersionRecord {
+  ///
+  /// - Parameters:
+  ///   - memory: what it no longer shows.
+  ///   - last: the last version that shows that, held by the caller.
+  func begin(
+    _ record: VersionRecord, retiring memory: [RetiredMemory] = [],
+    shownBy last: VersionRecord? = nil
+  ) {
     state.withLock { state in
-      if state.isClosed { record.close() }
+      if state.isClosed {
+        record.close()
+        state.unreadableCount += 1
+      }
       state.versions.append(record)
+      if let last { keep(memory, by: last, &state) }
     }
-    return record
   }
 
   /// Records that a version is no longer held.
   func end(_ record: VersionRecord) {
     guard process.isCurrent else { return }
-    let free: [RetiredMemory] = state.withLock { state in
-      record.hasEnded = true
-      guard record.pinCount == 0 else { return [] }
-      return remove(record, from: &state)
+    free(
+      state.withLock { state in
+        record.hasEnded = true
+        guard record.pinCount == 0 else { return .none }
+        return remove(record, from: &state)
+      })
+  }
+
+  /// Memory that no version shows which can be read.
+  private struct Unshown {
+    var memory: [RetiredMemory] = []
+    /// Whether an operation on a version that cannot be read any more may be using it.
+    var mayBeInUse = false
+
+    static var none: Unshown { Unshown() }
+  }
+
+  private func free(_ unshown: Unshown) {
+    for memory in unshown.memory {
+      if unshown.mayBeInUse { memory.free(after: reclaimer) } else { memory.free() }
     }
-    for memory in free { memory.free() }
   }
 
   /// Hands on what the version kept, and forgets it.
-  ///
-  /// - Returns: what no other version shows.
-  private func remove(_ record: VersionRecord, from state: inout State) -> [RetiredMemory] {
-    guard let index = state.versions.lastIndex(where: { $0 === record }) else { return [] }
+  private func remove(_ record: VersionRecord, from state: inout State) -> Unshown {
+    guard let index = state.versions.lastIndex(where: { $0 === record }) else { return .none }
     state.versions.remove(at: index)
     record.overlay.deallocate()
+    if !record.canBeRead { state.unreadableCount -= 1 }
+    let unshown = handOn(from: record, to: state.versions[..<index], &state)
+    return Unshown(memory: unshown, mayBeInUse: state.unreadableCount > 0)
+  }
+
+  /// Gives what a version kept to the next older one that shows it.
+  ///
+  /// - Parameter older: the versions before it.
+  /// - Returns: what none of them shows.
+  private func handOn(
+    from record: VersionRecord, to older: ArraySlice<VersionRecord>, _ state: inout State
+  ) -> [RetiredMemory] {
     let retired = record.retired
     record.retired = []
     state.retainedByteCount -= record.retainedByteCount
-    guard let older = state.versions[..<index].last(where: { $0.canBeRead }) else {
-      return retired
-    }
-    var free: [RetiredMemory] = []
+    record.retainedByteCount = 0
+    guard let heir = older.last(where: { $0.canBeRead }) else { return retired }
+    var unshown: [RetiredMemory] = []
     for memory in retired {
-      if memory.birth <= older.commit {
-        keep(memory, by: older, &state)
+      if memory.birth <= heir.commit {
+        keep(memory, by: heir, &state)
       } else {
-        free.append(memory)
+        unshown.append(memory)
       }
     }
-    return free
+    return unshown
+  }
+
+  private func keep(_ memory: [RetiredMemory], by record: VersionRecord, _ state: inout State) {
+    for memory in memory { keep(memory, by: record, &state) }
   }
 
   private func keep(_ memory: RetiredMemory, by record: VersionRecord, _ state: inout State) {
@@ -187,9 +241,7 @@ final class VersionRegistry: Sendable {
   /// - Parameter record: a version that is held by the caller.
   func retire(_ memory: [RetiredMemory], shownBy record: VersionRecord) {
     guard process.isCurrent else { return }
-    state.withLock { state in
-      for memory in memory { keep(memory, by: record, &state) }
-    }
+    state.withLock { keep(memory, by: record, &$0) }
   }
 
   /// Records the holder of a version, for an error message: only the first one.
@@ -199,25 +251,31 @@ final class VersionRegistry: Sendable {
     }
   }
 
-  /// Ends the oldest versions, except `current`, until what is kept is within the limit.
-  func enforceLimit(except current: VersionRecord) {
+  /// Ends the oldest versions that snapshots alone hold, until what such versions keep is within
+  /// the limit.
+  func enforceLimit() {
     let free: [RetiredMemory] = state.withLock { state in
+      guard state.retainedByteCount > retainedByteLimit else { return [] }
+      var byteCount = 0
+      for record in state.versions where !record.isOwned { byteCount += record.retainedByteCount }
       var free: [RetiredMemory] = []
-      for record in state.versions
-      where state.retainedByteCount > retainedByteLimit && record !== current && record.canBeRead {
+      for (index, record) in state.versions.enumerated()
+      where byteCount > retainedByteLimit && record.retainedByteCount > 0 && !record.isOwned
+        && record.canBeRead
+      {
         record.expire(
           .snapshotExpired(
             holder: record.holder?.description ?? "unknown", commit: record.commit,
-            retainedByteCount: state.retainedByteCount, limit: retainedByteLimit))
-        state.retainedByteCount -= record.retainedByteCount
-        record.retainedByteCount = 0
-        free += record.retired
-        record.retired = []
+            retainedByteCount: byteCount, limit: retainedByteLimit))
+        state.unreadableCount += 1
+        byteCount -= record.retainedByteCount
+        // An older one may be owned, and show some of it.
+        free += handOn(from: record, to: state.versions[..<index], &state)
       }
       return free
     }
     // Its readers may be in the middle of an operation.
-    for memory in free { memory.free(after: reclaimer) }
+    self.free(Unshown(memory: free, mayBeInUse: true))
   }
 
   /// The most pages that a living version of a file has.
@@ -242,13 +300,16 @@ final class VersionRegistry: Sendable {
     state.withLock { state in
       state.isClosed = true
       for record in state.versions { record.close() }
+      state.unreadableCount = state.versions.count
     }
   }
 
   // MARK: Checkpoint
 
-  /// Calls `body` with every version of a file before `commit` that can be read, oldest first;
-  /// their overlays stay for as long as it runs.
+  /// Calls `body` with every version of a file before `commit` that can be read, oldest first.
+  ///
+  /// Their overlays stay for as long as it runs. But a version may expire meanwhile: its pages may
+  /// be used by an operation that has entered the reclaimer and then seen that it can be read.
   func withVersions(
     of source: PageCache, before commit: CommitNumber,
     _ body: ([VersionRecord]) throws(StorageError) -> Void
@@ -262,12 +323,12 @@ final class VersionRegistry: Sendable {
     }
     defer {
       for record in pinned {
-        let free: [RetiredMemory] = state.withLock { state in
-          record.pinCount -= 1
-          guard record.pinCount == 0, record.hasEnded else { return [] }
-          return remove(record, from: &state)
-        }
-        for memory in free { memory.free() }
+        free(
+          state.withLock { state in
+            record.pinCount -= 1
+            guard record.pinCount == 0, record.hasEnded else { return .none }
+            return remove(record, from: &state)
+          })
       }
     }
     try body(pinned)
@@ -276,15 +337,18 @@ final class VersionRegistry: Sendable {
   /// Puts a page's old content, which is about to be overwritten in the file, into the versions
   /// that see it there.
   ///
-  /// - Parameter versions: oldest first, pinned.
+  /// - Parameter versions: oldest first, pinned; the caller has entered the reclaimer.
   func preserve(_ word: PageWord, at id: PageID, in versions: [VersionRecord]) {
     state.withLock { state in
       var newest: VersionRecord?
       for record in versions
-      where id.rawValue < record.pageCount && word.page.commit <= record.commit {
+      where record.canBeRead && id.rawValue < record.pageCount
+        && word.page.commit <= record.commit
+      {
+        let shown = record.overlay[id]
         // Versions share chunks: an older one may have brought it here already.
-        if record.overlay[id] == word { newest = record }
-        guard record.overlay[id] == .absent else { continue }
+        if shown.showsSame(as: word) { newest = record }
+        guard shown.isAbsent else { continue }
         let index = Int(id.rawValue >> PageOverlay.chunkShift)
         let chunk: PageOverlay.Chunk
         if let shared = record.overlay.chunk(index) {

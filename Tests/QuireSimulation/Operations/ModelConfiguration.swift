@@ -7,6 +7,8 @@ package struct ModelConfiguration: Hashable, Sendable {
     case none
     case memory
     case simulatedDisk
+    /// In memory, and checkpoints take as long as some commits.
+    case slowDisk
   }
 
   package var pageSize: Int
@@ -16,13 +18,16 @@ package struct ModelConfiguration: Hashable, Sendable {
   package var cacheByteLimit: Int
   package var checkpointByteLimit: Int
   package var transactionByteLimit: Int
+  /// Below the default, snapshots may expire.
+  package var retainedByteLimit: Int
   /// Everything is inspected after so many commits.
   package var commitsPerCheck: Int
 
   package init(
     pageSize: Int, shape: KeyShape, files: Files = .memory, durability: Durability = .full,
     cacheByteLimit: Int = 64 << 20, checkpointByteLimit: Int = 64 << 10,
-    transactionByteLimit: Int = 64 << 20, commitsPerCheck: Int = 20
+    transactionByteLimit: Int = 64 << 20, retainedByteLimit: Int = 256 << 20,
+    commitsPerCheck: Int = 20
   ) {
     self.pageSize = pageSize
     self.shape = shape
@@ -31,6 +36,7 @@ package struct ModelConfiguration: Hashable, Sendable {
     self.cacheByteLimit = cacheByteLimit
     self.checkpointByteLimit = checkpointByteLimit
     self.transactionByteLimit = transactionByteLimit
+    self.retainedByteLimit = retainedByteLimit
     self.commitsPerCheck = commitsPerCheck
   }
 
@@ -39,11 +45,12 @@ package struct ModelConfiguration: Hashable, Sendable {
     var generator = SeededGenerator(seed: seed &+ 99)
     self.init(
       pageSize: pageSize, shape: shape,
-      files: generator.below(4) == 0 ? .simulatedDisk : .memory,
+      files: [.simulatedDisk, .slowDisk, .slowDisk, .memory][generator.below(4)],
       durability: [.full, .full, .ordered, .none][generator.below(4)],
-      cacheByteLimit: [64 << 10, 64 << 10, 256 << 10, 64 << 20][generator.below(4)],
-      checkpointByteLimit: [16 << 10, 64 << 10, 1 << 20, 4 << 20][generator.below(4)],
+      cacheByteLimit: [0, 64 << 10, 256 << 10, 64 << 20][generator.below(4)],
+      checkpointByteLimit: [0, 16 << 10, 64 << 10, 4 << 20][generator.below(4)],
       transactionByteLimit: [0, 64 << 10, 64 << 20][generator.below(3)],
+      retainedByteLimit: [0, 0, 32 << 10, 256 << 20][generator.below(4)],
       commitsPerCheck: 20)
   }
 
@@ -54,6 +61,7 @@ package struct ModelConfiguration: Hashable, Sendable {
     options.cacheByteLimit = cacheByteLimit
     options.checkpointByteLimit = checkpointByteLimit
     options.transactionByteLimit = transactionByteLimit
+    options.retainedByteLimit = retainedByteLimit
     return options
   }
 }
@@ -65,7 +73,8 @@ extension ModelConfiguration: CustomStringConvertible {
     ModelConfiguration(
       pageSize: \(pageSize), shape: .\(shape), files: .\(files), durability: .\(durability),
       cacheByteLimit: \(cacheByteLimit), checkpointByteLimit: \(checkpointByteLimit),
-      transactionByteLimit: \(transactionByteLimit), commitsPerCheck: \(commitsPerCheck))
+      transactionByteLimit: \(transactionByteLimit), retainedByteLimit: \(retainedByteLimit),
+      commitsPerCheck: \(commitsPerCheck))
     """
   }
 }

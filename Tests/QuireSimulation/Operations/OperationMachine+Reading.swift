@@ -5,6 +5,7 @@ extension OperationMachine {
   private func readers(
     _ view: StoreOperation.View
   ) throws -> (oracle: StoreOracle, readers: [(subject: Subject, reader: any TreeReader)]) {
+    if case .held = view { try letExpiredGo() }
     switch view {
     case .working where working != nil:
       return (working ?? committed, try subjects.map { ($0, try transaction(of: $0)) })

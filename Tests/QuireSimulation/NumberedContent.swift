@@ -6,16 +6,19 @@ import QuireStorage
 ///     recent  records  the last 400 numbers, each with its value
 ///     slots   index    64 keys; each commit sets four of them to its value
 ///     bulk    records  built anew by every 61st commit, most of it around the log
-enum Content {
-  static let recentCount: Int64 = 400
-  static let slotCount = 64
-  static let bulkCount: Int64 = 3000
-  static let bulkInterval: Int64 = 61
+package enum NumberedContent {
+  private static let recentCount: Int64 = 400
+  private static let slotCount = 64
+  private static let bulkCount: Int64 = 3000
+  private static let bulkInterval: Int64 = 61
 
-  struct Wrong: Error, CustomStringConvertible { var description: String }
+  package struct Wrong: Error, CustomStringConvertible {
+    package var description: String
+    package init(description: String) { self.description = description }
+  }
 
   /// Bytes that nothing else would be.
-  static func value(_ number: Int64, _ salt: Int64, byteCount: Int) -> [UInt8] {
+  private static func value(_ number: Int64, _ salt: Int64, byteCount: Int) -> [UInt8] {
     var state = UInt64(bitPattern: number &* 0x9E37_79B9 &+ salt &* 0x1_0000_0001 &+ 1)
     return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
       for index in 0..<byteCount {
@@ -43,21 +46,21 @@ enum Content {
   }
 
   /// The number of the last commit.
-  static func last(in reader: some TreeReader) throws -> Int64 {
+  package static func last(in reader: some TreeReader) throws -> Int64 {
     try reader.recordTree("recent")?.lastKey ?? 0
   }
 
   /// Makes the changes of the next commit.
   ///
   /// - Returns: its number.
-  static func change(_ transaction: WriteTransaction) throws -> Int64 {
+  package static func change(_ transaction: WriteTransaction) throws -> Int64 {
     let recent =
       try transaction.mutableRecordTree("recent") ?? transaction.createRecordTree("recent")
     let slots = try transaction.mutableIndexTree("slots") ?? transaction.createIndexTree("slots")
     let number = (try recent.lastKey ?? 0) + 1
-    try recent.put(Content.recent(number), for: number)
+    try recent.put(NumberedContent.recent(number), for: number)
     if number > recentCount { try recent.remove(number - recentCount) }
-    for slot in Content.slots(of: number) {
+    for slot in NumberedContent.slots(of: number) {
       try slots.put(slotValue(number), for: key(ofSlot: slot))
     }
     guard number % bulkInterval == 0 else { return number }
@@ -72,7 +75,7 @@ enum Content {
   /// - Returns: the number of the last commit.
   /// - Throws: ``Wrong`` if not all is as it was then.
   @discardableResult
-  static func verify(_ reader: some TreeReader) throws -> Int64 {
+  package static func verify(_ reader: some TreeReader) throws -> Int64 {
     let last = try last(in: reader)
     guard last > 0 else {
       guard try reader.treeNames().isEmpty else { throw Wrong(description: "trees, but no commit") }
@@ -84,14 +87,14 @@ enum Content {
     var cursor = recent.cursor()
     while try cursor.next() {
       guard try cursor.key == expected,
-        try cursor.storedValue().array == Content.recent(expected)
+        try cursor.storedValue().array == NumberedContent.recent(expected)
       else { throw Wrong(description: "commit \(expected) of \(last) left another value") }
       expected += 1
     }
     guard expected == last + 1 else { throw Wrong(description: "commit \(expected) is missing") }
     var writers = [Int64](repeating: 0, count: slotCount)
     for number in max(1, last - 2 * Int64(slotCount))...last {
-      for slot in Content.slots(of: number) { writers[slot] = number }
+      for slot in NumberedContent.slots(of: number) { writers[slot] = number }
     }
     for (slot, number) in writers.enumerated() {
       guard try slots.value(for: key(ofSlot: slot))?.array == (number > 0 ? slotValue(number) : nil)
