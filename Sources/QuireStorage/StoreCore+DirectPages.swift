@@ -29,7 +29,9 @@ extension StoreCore {
   private func makeFreePagesReusable(
     for editor: PageEditor, _ cache: PageCache, _ storage: StoreFile
   ) throws(StorageError) -> Bool {
-    guard let parent = editor.space.parent?.space, StoreCore.hasManyFreePages(parent) else { return false }
+    guard let parent = editor.space.parent?.space, StoreCore.hasManyFreePages(parent) else {
+      return false
+    }
     // The first one may be a checkpoint that was begun before the last commits.
     for _ in 0..<2 where !isInFile(editor.space.parent?.space, storage) {
       if let checkpoint, checkpoint.currentOutcome == nil, !checkpoint.awaitsWriter { return false }

@@ -65,7 +65,9 @@ extension StoreCore {
 
   /// - Returns: the commit after which to wait again; `nil` when there is nothing to wait for.
   private func removeLogIfIdle(since commit: CommitNumber) -> CommitNumber? {
-    let (latest, isOver) = state.withLock { ($0.latest.space.commit, $0.isClosed || $0.poison != nil) }
+    let (latest, isOver) = state.withLock {
+      ($0.latest.space.commit, $0.isClosed || $0.poison != nil)
+    }
     if isOver { return nil }
     if latest != commit { return latest }
     do throws(StorageError) {

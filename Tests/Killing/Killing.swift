@@ -139,13 +139,15 @@ struct Check {
     }
     let last = try inspect(folder + "/store", readOnly: false)
     guard last >= acknowledged else {
-      throw NumberedContent.Wrong(description: "commit \(acknowledged) returned, the last is \(last)")
+      throw NumberedContent.Wrong(
+        description: "commit \(acknowledged) returned, the last is \(last)")
     }
     for name in names() {
       if name.hasPrefix("backup-"), let number = Int64(name.dropFirst(7)) {
         let found = try inspect(folder + "/" + name, readOnly: true)
         guard found >= number, found <= last else {
-          throw NumberedContent.Wrong(description: "\(name) shows commit \(found), the store \(last)")
+          throw NumberedContent.Wrong(
+            description: "\(name) shows commit \(found), the store \(last)")
         }
         backups.remove(number)
         unlink(folder + "/" + name)

@@ -11,7 +11,8 @@ import Testing
     // On the disk for a third of the time, as there every call takes a way through the system.
     let folder = try TemporaryFolder()
     let onDisk = try Stress.run(
-      seed: seed, on: DiskFileSystem(), path: folder.path + "/stress", for: .milliseconds(seconds * 333))
+      seed: seed, on: DiskFileSystem(), path: folder.path + "/stress",
+      for: .milliseconds(seconds * 333))
     let inMemory = try Stress.run(
       seed: seed, on: MemoryFileSystem(), path: "stress", for: .milliseconds(seconds * 667))
     print("stress, from seed \(seed): on disk \(onDisk); in memory \(inMemory)")

@@ -91,8 +91,8 @@ struct CheckpointProof {
   private func refusal(of id: PageID, _ reason: String) -> StorageError {
     .damaged(
       page: id,
-      reason: "a checkpoint of commits \(former.next) to \(space.commit) was not completed, as what "
-        + "it was to write there is not what the store had in memory: \(reason); the log has all "
+      reason: "a checkpoint of commits \(former.next) to \(space.commit) was not completed, as "
+        + "what it was to write there is not what the page maps have: \(reason); the log has all "
         + "commits, and opening the store again brings them back")
   }
 }

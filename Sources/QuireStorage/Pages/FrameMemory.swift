@@ -71,7 +71,13 @@ package final class FrameMemory: @unchecked Sendable {
       state.firstWithRoom = min(state.firstWithRoom, slab.index)
       guard slab.isEmpty else { return nil }
       state.emptyCount += 1
-      return state.emptyCount > 1 + state.slabs.count / 4 ? removeEmpty(&state) : nil
+      #if QUIRE_FRAMES_APART
+        // None is kept, so that the allocator knows at once.
+        let keptCount = 0
+      #else
+        let keptCount = 1 + state.slabs.count / 4
+      #endif
+      return state.emptyCount > keptCount ? removeEmpty(&state) : nil
     }
     // Outside of the lock, as returning memory to the system takes time.
     withExtendedLifetime(emptied) {}

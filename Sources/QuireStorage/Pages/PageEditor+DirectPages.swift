@@ -75,7 +75,8 @@ extension PageEditor {
 
   /// Whether a page was free when the transaction began.
   private func isReusable(_ id: PageID) throws(StorageError) -> Bool {
-    guard let parent = space.parent?.space, id.rawValue < parent.pageCount, !space.geometry.isMap(id)
+    guard let parent = space.parent?.space, id.rawValue < parent.pageCount,
+      !space.geometry.isMap(id)
     else { return false }
     let map = try parent.page(space.geometry.mapPage(for: id))
     return PageMap.entry(space.geometry.mapIndex(of: id), in: map) == 0
