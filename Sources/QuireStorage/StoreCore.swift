@@ -160,6 +160,8 @@ final class StoreCore: @unchecked Sendable {
         latest = try skipNumber(after: latest)
       } catch {
         leave()
+        // It is that of a commit of nothing.
+        if case .outcomeUnknown(let cause) = error { throw .poisoned(cause: cause) }
         throw error
       }
     }
@@ -221,7 +223,14 @@ final class StoreCore: @unchecked Sendable {
       updateLogByteCount()
       if options.idleLogLimit != nil, !isLogWatched { watchLog() }
     }
-    if let syncing { try waitUntilDurable(space.commit, in: syncing) }
+    guard let syncing else { return space.commit }
+    do throws(StorageError) {
+      try syncUntilDurable(space.commit, in: syncing)
+    } catch {
+      poison(error)
+      // The record was written, and may be on disk.
+      throw .outcomeUnknown(cause: error)
+    }
     return space.commit
   }
 
@@ -244,35 +253,56 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// - Returns: whether the commit is durable already.
+  /// - Throws: ``StorageError/outcomeUnknown(cause:)`` if the record may have been written; with any
+  ///   other error it was not.
   private func log(_ editor: PageEditor, _ touched: [PageID]) throws(StorageError) -> Bool {
     guard let storage else { return false }
+    let log: LogWriter
+    let record: LogWriter.Record
     do throws(StoreFile.Failure) {
-      if editor.hasDirectPages, storage.durability != .none {
-        do throws(StorageError) {
-          try storage.sync(for: .directPages)
-        } catch {
-          throw StoreFile.Failure.unknown(error)
-        }
-      }
-      let log = try storage.openLog()
-      let bases = editor.sortedCleanBases()
-      var record = log.encode(
-        editor.space, touched: touched, cleanBases: bases, durableThrough: commits.durableCommit)
-      while log.needsCheckpoint(for: record, limit: storage.largestLogByteCount) {
-        try makeRoomInLog(for: editor)
-        record = log.encode(
-          editor.space, touched: touched, cleanBases: bases,
-          durableThrough: commits.durableCommit)
-      }
-      let isDurable = try storage.append(record, to: log)
-      if let cause = storage.metaFailure { poison(cause) }
-      return isDurable
+      (log, record) = try encode(editor, touched, storage)
     } catch {
       switch error {
       case .aborted(let cause): throw cause
       case .unknown(let cause): throw poison(cause)
       }
     }
+    do throws(StoreFile.Failure) {
+      let isDurable = try storage.append(record, to: log)
+      if let cause = storage.metaFailure { poison(cause) }
+      return isDurable
+    } catch {
+      switch error {
+      case .aborted(let cause): throw cause
+      case .unknown(let cause):
+        poison(cause)
+        throw .outcomeUnknown(cause: cause)
+      }
+    }
+  }
+
+  /// Puts the record of a transaction's changes together, for a log that has room for it.
+  private func encode(
+    _ editor: PageEditor, _ touched: [PageID], _ storage: StoreFile
+  ) throws(StoreFile.Failure) -> (LogWriter, LogWriter.Record) {
+    if editor.hasDirectPages, storage.durability != .none {
+      do throws(StorageError) {
+        try storage.sync(for: .directPages)
+      } catch {
+        throw .unknown(error)
+      }
+    }
+    let log = try storage.openLog()
+    let bases = editor.sortedCleanBases()
+    var record = log.encode(
+      editor.space, touched: touched, cleanBases: bases, durableThrough: commits.durableCommit)
+    while log.needsCheckpoint(for: record, limit: storage.largestLogByteCount) {
+      try makeRoomInLog(for: editor)
+      record = log.encode(
+        editor.space, touched: touched, cleanBases: bases,
+        durableThrough: commits.durableCommit)
+    }
+    return (log, record)
   }
 
   /// Makes the transaction's version the newest.
@@ -309,13 +339,19 @@ final class StoreCore: @unchecked Sendable {
     _ commit: CommitNumber, in log: LogWriter
   ) throws(StorageError) {
     do throws(StorageError) {
-      try commits.waitUntilDurable(commit) { () throws(StorageError) in
-        try log.sync(for: .commit)
-      } publish: { [self] in
-        show(through: $0)
-      }
+      try syncUntilDurable(commit, in: log)
     } catch {
       throw poison(error)
+    }
+  }
+
+  private func syncUntilDurable(
+    _ commit: CommitNumber, in log: LogWriter
+  ) throws(StorageError) {
+    try commits.waitUntilDurable(commit) { () throws(StorageError) in
+      try log.sync(for: .commit)
+    } publish: { [self] in
+      show(through: $0)
     }
   }
 
@@ -337,15 +373,13 @@ final class StoreCore: @unchecked Sendable {
 
   /// Refuses all writing from now on.
   ///
-  /// - Returns: the error to throw: after a full disk that could not be handled cleanly, not that
-  ///   of a full disk.
+  /// - Returns: the error to throw where nothing has taken effect.
   @discardableResult
   func poison(_ cause: StorageError) -> StorageError {
     state.withLock { state in
       if state.poison == nil { state.poison = cause }
     }
-    if case .noSpaceLeft = cause { return .poisoned(cause: cause) }
-    return cause
+    return .poisoned(cause: cause)
   }
 
   func updateLogByteCount() {

@@ -128,6 +128,7 @@ final class PartialStore {
 
   private static func failure(_ path: String, _ error: StorageError) -> PersistenceError {
     PersistenceError(
-      .persistentStoreOpen, "the store at \(path) cannot be made", underlying: error)
+      .persistentStoreOpen, "the store at \(path) cannot be made",
+      orUnknown: "whether the store at \(path), which was made, lasts", error)
   }
 }

@@ -80,7 +80,8 @@ extension PersistentStoreCoordinator {
         throw PersistenceError(
           .persistentStoreOperation,
           "the store at \(path) could not be restored from "
-            + "\(backup.path(percentEncoded: false))", underlying: error)
+            + "\(backup.path(percentEncoded: false))",
+          orUnknown: "whether the store at \(path) was restored", error)
       }
     }
   }

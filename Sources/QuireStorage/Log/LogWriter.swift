@@ -98,7 +98,7 @@ final class LogWriter {
     // An intact log begins with a header; a shorter file has nothing to lose.
     guard try file.byteCount() > LogFormat.recordsStart else { return }
     try file.truncate(to: 0)
-    if durability != .none { try file.sync(for: .commit) }
+    if durability != .none { try file.makeDurable(for: .commit) }
   }
 
   private static func encodeHeader(
@@ -291,7 +291,7 @@ final class LogWriter {
   /// Makes all appended records durable.
   func sync(for reason: SyncReason) throws(StorageError) {
     let byteCount = written.load(ordering: .acquiring)
-    try file.sync(for: reason)
+    try file.makeDurable(for: reason)
     durableByteCount.max(byteCount, ordering: .relaxed)
   }
 

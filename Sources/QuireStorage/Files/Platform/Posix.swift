@@ -249,6 +249,13 @@ enum Posix {
     }
   }
 
+  /// The error of a sync that finds no space: one after which nothing is known.
+  static func syncWithoutSpace(_ path: String) -> StorageError {
+    .io(
+      operation: "sync", path: path, code: ENOSPC,
+      message: "no space left on the disk, or in the quota")
+  }
+
   private static func error(_ code: Int32, _ operation: String, _ path: String) -> StorageError {
     switch code {
     case ENOSPC, EDQUOT: .noSpaceLeft(path: path)
