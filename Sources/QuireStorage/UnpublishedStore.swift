@@ -43,8 +43,8 @@ package final class UnpublishedStore {
   /// Closes the store and renames it to its final name.
   ///
   /// - Throws: ``StorageError/alreadyExists(path:)`` if a file of that name was created in the
-  ///   meantime; an error of the disk. ``StorageError/outcomeUnknown(cause:)`` if only the last sync
-  ///   fails: the complete store has its name, which a crash may take from it.
+  ///   meantime; an error of the disk. ``StorageError/outcomeUnknown(cause:)`` if only the last
+  ///   sync fails: the complete store has its name, which a crash may take from it.
   package func publish() throws(StorageError) {
     try pages.close()
     // Closing a poisoned store is no error: its log has what a failed checkpoint could not write.

@@ -51,6 +51,8 @@ public protocol File: AnyObject, Sendable {
   /// The number of names the file had when it was opened, as far as that is known; 0 if it had
   /// none.
   var nameCount: Int { get }
+  /// The number of names the file has now, as far as that is known.
+  func currentNameCount() throws(StorageError) -> Int
   /// The length of the file in bytes.
   func byteCount() throws(StorageError) -> Int
   /// Reads until the buffer is full or the file ends.
@@ -76,6 +78,8 @@ public protocol File: AnyObject, Sendable {
 extension File {
   /// 1: what is not known counts as the usual.
   public var nameCount: Int { 1 }
+  /// As many as it had when it was opened: what is not known counts as the usual.
+  public func currentNameCount() throws(StorageError) -> Int { nameCount }
   /// Does nothing: the lock is given back when the file is closed.
   public func unlock() {}
 

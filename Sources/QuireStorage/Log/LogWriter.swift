@@ -48,6 +48,8 @@ final class LogWriter {
   // Counters for syncs, possibly by another thread: the bytes written, and those made durable.
   private let written = Atomic(0)
   private let durableByteCount = Atomic(0)
+  /// Whether the file was found to have no name, so that no recovery would find it.
+  let isNameless = Atomic(false)
   /// See ``LogWriter``. Never 0: no frame has been logged in span 0.
   private(set) var span: UInt64 = 1
   /// The bytes of images in this span that could have been differences, and their limit.

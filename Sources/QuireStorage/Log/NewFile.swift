@@ -66,6 +66,15 @@ struct NewFile {
 }
 
 extension File {
+  /// Whether the file has no name, so that it ends when it is closed.
+  ///
+  /// - Parameter path: a name that it had: file systems which do not count names say 0 of all
+  ///   files.
+  func isNameless(path: String, in fileSystem: any FileSystem) throws(StorageError) -> Bool {
+    guard try currentNameCount() == 0 else { return false }
+    return try fileSystem.identifier(of: path) != identifier
+  }
+
   /// - Throws: ``StorageError/notFound(path:)`` when nothing has the name, and
   ///   ``StorageError/alreadyExists(path:)`` when another file has it.
   func checkName(_ path: String, in fileSystem: any FileSystem) throws(StorageError) {

@@ -49,6 +49,12 @@ extension StoreFile {
     try removeLog()
   }
 
+  /// Removes what belongs to a file that has no name any more, unless another has it.
+  func removeHistoryOfLost() {
+    do throws(StorageError) { try removeLog() } catch {}
+    removeOwnerNote()
+  }
+
   /// Removes what a process that had the store has left in the middle of something.
   func removeLeftovers() {
     do throws(StorageError) {
@@ -98,6 +104,18 @@ extension StoreFile {
   /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` unless the
   ///   store still has its name.
   func checkName() throws(StorageError) { try file.checkName(path, in: fileSystem) }
+
+  /// Checks that the store's file still has a name: what is written to it otherwise is on no disk
+  /// for long. One that was moved away has another name, and is still the store.
+  ///
+  /// - Parameter log: is told if its own file has no name.
+  /// - Throws: ``StorageError/nameLost(path:)``.
+  func checkNames(_ log: LogWriter?) throws(StorageError) {
+    if try file.isNameless(path: path, in: fileSystem) { throw .nameLost(path: path) }
+    if let log, try log.file.isNameless(path: StoreFile.logPath(of: path), in: fileSystem) {
+      log.isNameless.store(true, ordering: .relaxed)
+    }
+  }
 
   func nameHolder() throws(StorageError) -> NameHolder {
     guard let found = try fileSystem.identifier(of: path) else { return .nobody }

@@ -92,6 +92,7 @@ final class StoreFile: @unchecked Sendable {
       // From here on the older meta page cannot be used, as a new log replaces its log.
       isMetaSpare = false
       let logPath = StoreFile.logPath(of: path)
+      try checkNames(nil)
       // What lies under the log's name may be that of another store, which has the name now.
       try checkName()
       // In a new file, not over an older log: of a write that a crash cuts short, and a second one
@@ -131,6 +132,7 @@ final class StoreFile: @unchecked Sendable {
     }
     do throws(StorageError) {
       if durability != .none { try created.sync(for: .logCreation) }
+      try checkNames(created)
     } catch {
       throw .unknown(error)
     }
@@ -235,6 +237,7 @@ final class StoreFile: @unchecked Sendable {
       isClean: isClosing)
     do throws(StorageError) {
       try write(next, for: .checkpointMeta)
+      try checkNames(log)
     } catch {
       // Whatever the reason: if the meta page counts, the log is history.
       throw .unknown(error)

@@ -6,9 +6,10 @@
 ///
 /// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,
 /// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your
-/// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `storeFull`, `poisoned`;
-/// `outcomeUnknown`, after which one looks before one does it again. *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`,
-/// `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`.
+/// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `nameLost`, `storeFull`,
+/// `poisoned`; `outcomeUnknown`, after which one looks before one does it again. *Your file*:
+/// `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`, `logForeign`,
+/// `logDamaged`, `logCutShort`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
   /// An invalid call; the text says what, where, and what to do.
   case invalidArgument(String)
@@ -48,15 +49,18 @@ public enum StorageError: Error, Hashable, Sendable {
   case noFolder(path: String)
   /// There is such a file already (`EEXIST`).
   case alreadyExists(path: String)
+  /// The store's file has no name any more: it was removed, or replaced by another file, while the
+  /// store was open. What would be saved now would be gone with this process, so nothing is; what
+  /// was saved before can be read here, and is kept by a backup to another path.
+  case nameLost(path: String)
   /// The store has as many pages as page numbers can count.
   case storeFull(pageLimit: Int)
   /// A write or sync failed, so that what is on disk is unknown. Nothing of this transaction is in
   /// the store. Snapshots go on reading; to write again, close and reopen the store.
   indirect case poisoned(cause: StorageError)
   /// A write or sync failed at the last step, so that it is unknown whether this took effect: a
-  /// commit is in the store as a whole or not at all, a file has its new name or not. For a commit,
-  /// close the store, open it again and look, before making the same change once more: the store is
-  /// poisoned.
+  /// commit is in the store as a whole or not at all, a file has its new name or not. After that of
+  /// a commit close the store, open it again and look, before making the same change once more.
   indirect case outcomeUnknown(cause: StorageError)
 
   /// The file is not a store.
@@ -121,6 +125,10 @@ extension StorageError: CustomStringConvertible {
       "\(path) cannot be made, since its folder does not exist"
     case .alreadyExists(let path):
       "there already is a file \(path)"
+    case .nameLost(let path):
+      "\(path) was removed, or replaced by another file, while the store was open: nothing is saved "
+        + "any more, as it would be gone with this process. What was saved before can still be read "
+        + "here: back the store up to another path"
     case .storeFull(let pageLimit):
       "the store has \(pageLimit) pages, the most it can have"
     case .poisoned(let cause):
