@@ -28,7 +28,7 @@ package final class UnpublishedStore {
   ) throws(StorageError) {
     self.path = fileSystem.destination(of: path)
     self.fileSystem = fileSystem
-    partPath = self.path + suffix
+    partPath = CompanionName.path(of: self.path, suffix)
     if mustNotExist, try fileSystem.identifier(of: self.path) != nil {
       throw .alreadyExists(path: self.path)
     }

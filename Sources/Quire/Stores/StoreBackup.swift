@@ -29,7 +29,7 @@ public enum MigrationBackup: Hashable, Sendable {
     switch self {
     case .none: nil
     case .beside:
-      store.deletingLastPathComponent().appending(path: store.lastPathComponent + "~")
+      URL(filePath: CompanionName.path(of: store.path(percentEncoded: false), "~"))
     case .copy(let url): url
     }
   }

@@ -1,14 +1,16 @@
 // The names that lie beside a store, whose they are, and what is left under them.
 
 extension StoreFile {
-  static func logPath(of path: String) -> String { path + "-log" }
+  static func logPath(of path: String) -> String { CompanionName.path(of: path, "-log") }
   /// The path of the log that recovery writes.
-  static func newLogPath(of path: String) -> String { path + "-log-new" }
+  static func newLogPath(of path: String) -> String { CompanionName.path(of: path, "-log-new") }
   /// See ``PageImages``.
-  static func imagesPath(of path: String) -> String { path + "-pages" }
+  static func imagesPath(of path: String) -> String { CompanionName.path(of: path, "-pages") }
   /// The path of new images while a checkpoint writes them.
-  static func newImagesPath(of path: String) -> String { path + "-pages-new" }
-  static func ownerPath(of path: String) -> String { path + "-owner" }
+  static func newImagesPath(of path: String) -> String {
+    CompanionName.path(of: path, "-pages-new")
+  }
+  static func ownerPath(of path: String) -> String { CompanionName.path(of: path, "-owner") }
 
   /// All that may lie beside a store's file.
   static func companionPaths(of path: String) -> [String] {

@@ -109,9 +109,10 @@ enum Posix {
     var paths: [String] = []
     while let entry = readdir(stream) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        let name = bytes.prefix { $0 != 0 }
+        return name.starts(with: prefix.utf8) ? String(decoding: name, as: UTF8.self) : nil
       }
-      if name.utf8.starts(with: prefix.utf8) { paths.append(path[..<prefix.startIndex] + name) }
+      if let name { paths.append(path[..<prefix.startIndex] + name) }
     }
     return paths
   }
