@@ -8,3 +8,19 @@ func storage<Result>(_ body: () throws(StorageError) -> Result) throws(Persisten
     throw PersistenceError(.persistentStoreOperation, "the store cannot do this", underlying: error)
   }
 }
+
+extension PersistenceError {
+  /// The error of the engine in a step of this layer.
+  ///
+  /// - Parameters:
+  ///   - message: says that nothing has happened.
+  ///   - question: what nobody knows where the engine cannot say whether the step took effect: as
+  ///     “whether the changes are saved”.
+  init(_ code: Code, _ message: String, orUnknown question: String, _ error: StorageError) {
+    if case .outcomeUnknown = error {
+      self.init(code, "it is unknown \(question)", underlying: error)
+    } else {
+      self.init(code, message, underlying: error)
+    }
+  }
+}

@@ -60,6 +60,7 @@ extension PageStore {
     _ path: String, isForced: Bool, in fileSystem: any FileSystem = DiskFileSystem()
   ) throws(StorageError) {
     let path = fileSystem.destination(of: path)
+    var isClosed = false
     do throws(StorageError) {
       try checkLock(path, fileSystem)
       // A store that a crash has left in two files is made one of one file first: that can go in
@@ -70,7 +71,7 @@ extension PageStore {
         options.isReadOnly = true
       }
       try open(path, options: options, in: fileSystem).close()
-      try fileSystem.syncFolder(of: path, for: .replacementFolder)
+      isClosed = true
     } catch .notFound {
       // There may be a log without its store all the same.
     } catch .notAStore(let path, let reason) {
@@ -79,9 +80,13 @@ extension PageStore {
       .unsupportedFormat, .noSpaceLeft
     {
       // It cannot be repaired, and need not be.
+    } catch let error where error.isOfSyncWithoutSpace {
+      // Nor need it be recovered, to make room.
     }
+    // The log must not come back without its store.
+    if isClosed { try fileSystem.makeNamesDurable(beside: path, for: .replacementFolder) }
     try remove(path, in: fileSystem)
-    try fileSystem.syncFolder(of: path, for: .replacementFolder)
+    try fileSystem.confirmName(path, for: .replacementFolder)
   }
 
   /// Opening a store again that this process has open would be no error.

@@ -110,7 +110,8 @@ public final class PageStore: Sendable {
   /// Begins the write transaction; waits while another thread has it.
   ///
   /// - Throws: ``StorageError/writerBusy`` if this thread has it already,
-  ///   ``StorageError/readOnly``, ``StorageError/closed`` or ``StorageError/poisoned(cause:)``.
+  ///   ``StorageError/readOnly``, ``StorageError/closed``, ``StorageError/poisoned(cause:)`` or
+  ///   ``StorageError/nameLost(path:)``.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
     try checkOpen()
     if isReadOnly { throw .readOnly }

@@ -12,7 +12,7 @@ extension StoreCore {
     do {
       let copy = StoreCopy(version, identity: identity)
       try copy.write(to: new.file, progress: progress)
-      try new.file.sync(for: .backup)
+      try new.file.makeDurable(for: .backup)
       try new.publish()
     } catch {
       new.discard()
@@ -20,7 +20,7 @@ extension StoreCore {
     }
     // Another process may open the new store from now on.
     new.file.unlock()
-    try fileSystem.syncFolder(of: path, for: .backupFolder)
+    try fileSystem.confirmName(path, for: .backupFolder)
     Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: nil)
   }
 
@@ -52,7 +52,7 @@ extension StoreCore {
     do throws(StorageError) {
       // Only from here on it is known which of the two files has the name after a crash.
       if options.durability != .none {
-        try storage.fileSystem.syncFolder(of: path, for: .replacementFolder)
+        try storage.fileSystem.makeNamesDurable(beside: path, for: .replacementFolder)
       }
       try take(new.file, storage)
     } catch {
@@ -93,7 +93,7 @@ extension StoreCore {
     try rest.flush()
     // The removal of the old log may be lost where the new name is not: it must stay history.
     try StoreCopy(builtVersion, identity: identity, epoch: storage.meta.epoch).writeHead(to: file)
-    if options.durability != .none { try file.sync(for: .replacement) }
+    if options.durability != .none { try file.makeDurable(for: .replacement) }
     withExtendedLifetime(core) {}
   }
 

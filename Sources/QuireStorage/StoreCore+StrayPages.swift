@@ -28,7 +28,7 @@ extension StoreCore {
     let last = CommitNumber(rawValue: commit.rawValue - 1)
     guard commits.durableCommit < last else { return }
     commits.noteWritten(last)
-    try waitUntilDurable(last, in: log)
+    try waitUntilDurable(last, in: log, of: storage)
   }
 
   /// Commits nothing, so that no commit gets the number that stray pages have.

@@ -170,6 +170,8 @@ final class StoreCore: @unchecked Sendable {
         latest = try skipNumber(after: latest)
       } catch {
         leave()
+        // It is that of a commit of nothing.
+        if case .outcomeUnknown(let cause) = error { throw .poisoned(cause: cause) }
         throw error
       }
     }
@@ -186,8 +188,8 @@ final class StoreCore: @unchecked Sendable {
 
   /// Waits until snapshots show what a transaction began with: that may be waiting for the disk.
   func waitUntilShown(baseOf editor: PageEditor) throws(StorageError) {
-    guard storage?.durability == .full, let log = storage?.log else { return }
-    try waitUntilDurable(CommitNumber(rawValue: editor.commit.rawValue - 1), in: log)
+    guard let storage, storage.durability == .full, let log = storage.log else { return }
+    try waitUntilDurable(CommitNumber(rawValue: editor.commit.rawValue - 1), in: log, of: storage)
   }
 
   /// Passes the turnstile; throws instead if the store cannot be written.
@@ -196,7 +198,7 @@ final class StoreCore: @unchecked Sendable {
     try turnstile.enter(forLong: forLong)
     completeCheckpointIfWritten()
     let (latest, isClosed, poison) = state.withLock { ($0.latest, $0.isClosed, $0.poison) }
-    let refusal: StorageError? = isClosed ? .closed : poison.map { .poisoned(cause: $0) }
+    let refusal: StorageError? = isClosed ? .closed : poison.map(StoreCore.refusal(because:))
     if let refusal {
       turnstile.leave()
       throw refusal
@@ -211,13 +213,14 @@ final class StoreCore: @unchecked Sendable {
       // The state that it has read may still be waiting for the disk, and a caller that changed
       // nothing because of it relies on it as on a commit.
       let seen = CommitNumber(rawValue: editor.commit.rawValue - 1)
-      let log = storage?.durability == .full ? storage?.log : nil
+      let (log, storage) = (storage?.durability == .full ? storage?.log : nil, storage)
       leave()
-      if let log { try waitUntilDurable(seen, in: log) }
+      if let log, let storage { try waitUntilDurable(seen, in: log, of: storage) }
       return seen
     }
     let space = editor.space
     var syncing: LogWriter?
+    let written: (file: StoreFile, log: LogWriter)?
     do {
       defer { leave() }
       if state.withLock({ $0.isClosed }) { throw .closed }
@@ -227,12 +230,40 @@ final class StoreCore: @unchecked Sendable {
         noteEnd(ofGivenUp: editor)
         throw error
       }
+      written = storage.flatMap { storage in storage.log.map { (storage, $0) } }
       checkpointIfWorthwhile()
       updateLogByteCount()
       if options.idleLogLimit != nil, !isLogWatched { watchLog() }
     }
-    if let syncing { try waitUntilDurable(space.commit, in: syncing) }
+    guard let written else { return space.commit }
+    if let syncing {
+      do throws(StorageError) {
+        try syncUntilDurable(space.commit, in: syncing, of: written.file)
+      } catch {
+        // The record was written, and may be on disk.
+        throw poison(error, afterRecord: true)
+      }
+    }
+    if written.log.isNameless.load(ordering: .relaxed) { try replace(written.log) }
     return space.commit
+  }
+
+  /// After a commit: a log that was removed while it was in use would not be found after a crash.
+  /// So what it has goes to the store's file, and the next commit begins another.
+  private func replace(_ log: LogWriter) throws(StorageError) {
+    do throws(StorageError) {
+      _ = try enter()
+      defer { leave() }
+      waitForCheckpoint()
+      if let storage, storage.log === log { try closeLog(storage) }
+    } catch .closed {
+      // Closing has brought everything to the file.
+    } catch .noSpaceLeft(let path) {
+      // The next commit tries it again, and so does closing.
+      throw .outcomeUnknown(cause: .noSpaceLeft(path: path))
+    } catch {
+      throw poison(error, afterRecord: true)
+    }
   }
 
   /// Writes the record of a transaction's changes, and makes its version the newest.
@@ -255,35 +286,54 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// - Returns: whether the commit is durable already.
+  /// - Throws: ``StorageError/outcomeUnknown(cause:)`` if the record may have been written; with
+  ///   any other error it was not.
   private func log(_ editor: PageEditor, _ touched: [PageID]) throws(StorageError) -> Bool {
     guard let storage else { return false }
+    let log: LogWriter
+    let record: LogWriter.Record
     do throws(StoreFile.Failure) {
-      if editor.hasDirectPages, storage.durability != .none {
-        do throws(StorageError) {
-          try storage.sync(for: .directPages)
-        } catch {
-          throw StoreFile.Failure.unknown(error)
-        }
-      }
-      let log = try storage.openLog()
-      let bases = editor.sortedCleanBases()
-      var record = log.encode(
-        editor.space, touched: touched, cleanBases: bases, durableThrough: commits.durableCommit)
-      while log.needsCheckpoint(for: record, limit: storage.largestLogByteCount) {
-        try makeRoomInLog(for: editor)
-        record = log.encode(
-          editor.space, touched: touched, cleanBases: bases,
-          durableThrough: commits.durableCommit)
-      }
-      let isDurable = try storage.append(record, to: log)
-      if let cause = storage.metaFailure { poison(cause) }
-      return isDurable
+      (log, record) = try encode(editor, touched, storage)
     } catch {
       switch error {
       case .aborted(let cause): throw cause
       case .unknown(let cause): throw poison(cause)
       }
     }
+    do throws(StoreFile.Failure) {
+      let isDurable = try storage.append(record, to: log)
+      if let cause = storage.metaFailure { poison(cause) }
+      return isDurable
+    } catch {
+      switch error {
+      case .aborted(let cause): throw cause
+      case .unknown(let cause): throw poison(cause, afterRecord: true)
+      }
+    }
+  }
+
+  /// Puts the record of a transaction's changes together, for a log that has room for it.
+  private func encode(
+    _ editor: PageEditor, _ touched: [PageID], _ storage: StoreFile
+  ) throws(StoreFile.Failure) -> (LogWriter, LogWriter.Record) {
+    if editor.hasDirectPages, storage.durability != .none {
+      do throws(StorageError) {
+        try storage.sync(for: .directPages)
+      } catch {
+        throw .unknown(error)
+      }
+    }
+    let log = try storage.openLog()
+    let bases = editor.sortedCleanBases()
+    var record = log.encode(
+      editor.space, touched: touched, cleanBases: bases, durableThrough: commits.durableCommit)
+    while log.needsCheckpoint(for: record, limit: storage.largestLogByteCount) {
+      try makeRoomInLog(for: editor)
+      record = log.encode(
+        editor.space, touched: touched, cleanBases: bases,
+        durableThrough: commits.durableCommit)
+    }
+    return (log, record)
   }
 
   /// Makes the transaction's version the newest.
@@ -314,16 +364,24 @@ final class StoreCore: @unchecked Sendable {
   }
 
   func waitUntilDurable(
-    _ commit: CommitNumber, in log: LogWriter
+    _ commit: CommitNumber, in log: LogWriter, of storage: StoreFile
   ) throws(StorageError) {
     do throws(StorageError) {
-      try commits.waitUntilDurable(commit) { () throws(StorageError) in
-        try log.sync(for: .commit)
-      } publish: { [self] in
-        show(through: $0)
-      }
+      try syncUntilDurable(commit, in: log, of: storage)
     } catch {
       throw poison(error)
+    }
+  }
+
+  private func syncUntilDurable(
+    _ commit: CommitNumber, in log: LogWriter, of storage: StoreFile
+  ) throws(StorageError) {
+    try commits.waitUntilDurable(commit) { () throws(StorageError) in
+      try log.sync(for: .commit)
+      // What is on disk without a name is not for long.
+      try storage.checkNames(log)
+    } publish: { [self] in
+      show(through: $0)
     }
   }
 
@@ -345,15 +403,24 @@ final class StoreCore: @unchecked Sendable {
 
   /// Refuses all writing from now on.
   ///
-  /// - Returns: the error to throw: after a full disk that could not be handled cleanly, not that
-  ///   of a full disk.
+  /// - Parameter afterRecord: whether a record was written, so that its commit may be in the store.
+  /// - Returns: the error to throw.
   @discardableResult
-  func poison(_ cause: StorageError) -> StorageError {
+  func poison(_ cause: StorageError, afterRecord: Bool = false) -> StorageError {
     state.withLock { state in
       if state.poison == nil { state.poison = cause }
     }
-    if case .noSpaceLeft = cause { return .poisoned(cause: cause) }
-    return cause
+    let refusal = StoreCore.refusal(because: cause)
+    guard afterRecord, case .poisoned(let cause) = refusal else { return refusal }
+    return .outcomeUnknown(cause: cause)
+  }
+
+  /// The answer to a writer after a failure. There is no way back to a store without a name.
+  private static func refusal(because cause: StorageError) -> StorageError {
+    switch cause {
+    case .nameLost, .poisoned: cause
+    default: .poisoned(cause: cause)
+    }
   }
 
   func updateLogByteCount() {
@@ -417,7 +484,15 @@ final class StoreCore: @unchecked Sendable {
 
   private func shut() throws(StorageError) {
     defer { letGoOfFile() }
-    guard let storage, state.withLock({ $0.poison }) == nil else { return }
+    guard let storage else { return }
+    do throws(StorageError) {
+      try storage.checkNames(nil)
+    } catch {
+      // Nothing can be made of what lies beside a file that is gone.
+      if case .nameLost = error { storage.removeHistoryOfLost() }
+      throw error
+    }
+    guard state.withLock({ $0.poison }) == nil else { return }
     if storage.log != nil { try checkpointForClosing(storage) }
     storage.removeOwnerNote()
   }

@@ -85,13 +85,13 @@ struct StoreReplacement {
     let new = try NewFile(for: path, in: fileSystem)
     do {
       try copy.write(to: new.file, progress: progress)
-      try new.file.sync(for: syncs.file)
+      try new.file.makeDurable(for: syncs.file)
       if let old { try new.replace(old) } else { try new.publish() }
     } catch {
       new.discard()
       throw error
     }
-    try fileSystem.syncFolder(of: path, for: syncs.folder)
+    try fileSystem.confirmName(path, for: syncs.folder)
     // The new file cannot be opened before its lock is released, so as long as it has the name,
     // these are the old one's. They are ignored from now on: it does not matter if one remains.
     for leftover in StoreFile.companionPaths(of: path) {

@@ -28,7 +28,7 @@ package final class UnpublishedStore {
   ) throws(StorageError) {
     self.path = fileSystem.destination(of: path)
     self.fileSystem = fileSystem
-    partPath = self.path + suffix
+    partPath = CompanionName.path(of: self.path, suffix)
     if mustNotExist, try fileSystem.identifier(of: self.path) != nil {
       throw .alreadyExists(path: self.path)
     }
@@ -43,8 +43,8 @@ package final class UnpublishedStore {
   /// Closes the store and renames it to its final name.
   ///
   /// - Throws: ``StorageError/alreadyExists(path:)`` if a file of that name was created in the
-  ///   meantime; an error of the disk. If only the last sync fails, the complete store has its name
-  ///   nevertheless.
+  ///   meantime; an error of the disk. ``StorageError/outcomeUnknown(cause:)`` if only the last
+  ///   sync fails: the complete store has its name, which a crash may take from it.
   package func publish() throws(StorageError) {
     try pages.close()
     // Closing a poisoned store is no error: its log has what a failed checkpoint could not write.
@@ -52,10 +52,10 @@ package final class UnpublishedStore {
     if let cause = pages.core.state.withLock({ $0.poison }) { throw .poisoned(cause: cause) }
     // The removal of the log by closing must be durable before the new name is: otherwise, after a
     // crash, the log could remain under the old name for ever.
-    try fileSystem.syncFolder(of: path, for: .creationFolder)
+    try fileSystem.makeNamesDurable(beside: path, for: .creationFolder)
     try fileSystem.publish(partPath, as: path)
     isFinished = true
-    try fileSystem.syncFolder(of: path, for: .creationFolder)
+    try fileSystem.confirmName(path, for: .creationFolder)
   }
 
   /// Removes the files. What cannot be removed here is removed by the next attempt.

@@ -140,11 +140,12 @@ public final class WriteTransaction: TreeReader {
   ///
   /// - Returns: the number of the commit, or of the one before it when nothing was changed.
   /// - Throws: ``StorageError/noSpaceLeft(path:)``, with the transaction aborted and the store
-  ///   usable; ``StorageError/poisoned(cause:)`` or
-  ///   ``StorageError/io(operation:path:code:message:)`` when it is unknown whether the commit
+  ///   usable; ``StorageError/outcomeUnknown(cause:)`` when it is unknown whether the commit
   ///   reached the disk: the store then refuses to write until it is reopened, and shows after that
-  ///   either all of the commit or nothing of it. An error of an earlier change, when that change
-  ///   failed half-way; the transaction is then aborted.
+  ///   either all of the commit or nothing of it; ``StorageError/poisoned(cause:)`` when the store
+  ///   refuses to write, and nothing of the commit is in it; ``StorageError/nameLost(path:)`` when
+  ///   its file was removed. An error of an earlier change, when that change failed half-way; the
+  ///   transaction is then aborted.
   @discardableResult
   public func commit() throws(StorageError) -> CommitNumber {
     try checkOpen()

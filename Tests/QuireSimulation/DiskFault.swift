@@ -5,7 +5,7 @@ extension SimulatedDisk {
 
     /// Whether half of a write arrives before the error.
     var isShort: Bool { self == .shortWrite || self == .shortWriteNoSpace }
-    var isNoSpace: Bool { self == .noSpace || self == .shortWriteNoSpace }
+    package var isNoSpace: Bool { self == .noSpace || self == .shortWriteNoSpace }
   }
 
   /// What happens instead of an operation that only looks: opening, reading, asking for a length, a

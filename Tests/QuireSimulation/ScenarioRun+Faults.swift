@@ -77,7 +77,7 @@ extension ScenarioRun {
     guard let refusal = refusal(of: store) else {
       // It takes changes, so the commit has not happened.
       if wasCommit {
-        guard !disk.failedSyncs.contains(.commit) else {
+        guard !disk.failedSyncs.contains(.commit), !error.leavesOutcomeOpen else {
           throw Violation("after a failed sync of a commit (\(error)) the store takes changes")
         }
         outcome.abortedCommitCount += 1
@@ -85,7 +85,8 @@ extension ScenarioRun {
       }
       return try verifyReadable()
     }
-    if wasCommit { settleFailedCommit(isAborted: false) }
+    // Of a commit one error alone leaves open whether it is there; after any other it is not.
+    if wasCommit { settleFailedCommit(isAborted: !error.leavesOutcomeOpen) }
     if case .poisoned = refusal {
       outcome.poisonedCount += 1
       try verifyPoison(of: store)
@@ -165,5 +166,11 @@ extension ScenarioRun {
           + oracle.value.mismatch(digest, processOnly: true))
     }
     try store.close()
+  }
+}
+
+extension StorageError {
+  fileprivate var leavesOutcomeOpen: Bool {
+    if case .outcomeUnknown = self { true } else { false }
   }
 }

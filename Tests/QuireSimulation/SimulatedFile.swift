@@ -25,6 +25,11 @@ final class SimulatedFile: File {
     if forkCount != disk.forkCount { throw .forked }
   }
 
+  func currentNameCount() throws(StorageError) -> Int {
+    try checkProcess()
+    return try disk.query(path) { disk in disk.names.values.count { $0 == node } }
+  }
+
   func byteCount() throws(StorageError) -> Int {
     try checkProcess()
     return try disk.query(path) { $0.contents[node].byteCount }

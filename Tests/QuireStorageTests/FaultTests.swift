@@ -31,9 +31,11 @@ import Testing
   /// Whether an error says what went wrong.
   private static func tells(_ fault: SimulatedDisk.Fault, _ error: StorageError) -> Bool {
     switch error {
-    case .io(_, _, let code, _): code == 5 && [.ioError, .shortWrite].contains(fault)
-    case .noSpaceLeft: [.noSpace, .shortWriteNoSpace].contains(fault)
-    case .poisoned(let cause): tells(fault, cause)
+    // A sync that has no space is no full disk, and has the number of the C error ENOSPC.
+    case .io("sync", _, let code, _): code == 28 && fault.isNoSpace
+    case .io(_, _, let code, _): code == 5 && !fault.isNoSpace
+    case .noSpaceLeft: fault.isNoSpace
+    case .poisoned(let cause), .outcomeUnknown(let cause): tells(fault, cause)
     default: false
     }
   }

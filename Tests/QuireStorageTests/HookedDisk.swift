@@ -82,6 +82,7 @@ private final class HookedFile: File {
 
   var identifier: FileIdentifier { file.identifier }
   var nameCount: Int { file.nameCount }
+  func currentNameCount() throws(StorageError) -> Int { try file.currentNameCount() }
   func byteCount() throws(StorageError) -> Int { try file.byteCount() }
 
   func read(

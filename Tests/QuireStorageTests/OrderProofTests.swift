@@ -492,7 +492,8 @@ struct OrderProofTests {
       #expect {
         try store.checkpoint()
       } throws: { error in
-        if case .noSpaceLeft = error as? StorageError { true } else { false }
+        if case .noSpaceLeft = error as? StorageError { return true }
+        return disk.failedSyncs.contains(.checkpointPages)
       }
       // After that there is no other attempt.
       if disk.failedSyncs.contains(.checkpointPages) { break }

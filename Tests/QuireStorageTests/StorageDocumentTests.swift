@@ -169,6 +169,7 @@ struct StorageDocumentTests {
         case .damaged, .logDamaged, .logCutShort, .logMissing, .imagesMissing, .logForeign:
           print("restore a backup: \(error)")
         case .poisoned, .io: print("the disk fails; open the store again: \(error)")
+        case .outcomeUnknown: print("open the store again, and look what is in it: \(error)")
         default: print("\(error)")
         }
       }

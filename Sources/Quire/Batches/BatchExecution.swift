@@ -170,7 +170,8 @@ final class BatchExecution {
       return result(of: writes)
     } catch let error as StorageError {
       throw PersistenceError(
-        .persistentStoreSave, "the batch request could not be written", underlying: error)
+        .persistentStoreSave, "the batch request could not be written",
+        orUnknown: "whether the batch request is done", error)
     }
   }
 
@@ -193,11 +194,17 @@ final class BatchExecution {
         let names = { (writes: ArraySlice<BatchWrite>) in
           writes.map(\.store.name).joined(separator: ", ")
         }
+        let done = "the batch request is done in \(names(writes[..<count])), "
+        let others = names(writes[count...])
+        if case .outcomeUnknown? = error as? StorageError {
+          throw PersistenceError(
+            .persistentStoreIncompleteSave,
+            done + "and of \(others) it is unknown: look before you run it again for these",
+            underlying: error)
+        }
         throw PersistenceError(
           .persistentStoreIncompleteSave,
-          "the batch request is done in \(names(writes[..<count])), and not in "
-            + "\(names(writes[count...])): run it again for these",
-          underlying: error)
+          done + "and not in \(others): run it again for these", underlying: error)
       }
     }
     notifyListeners(writes[...])

@@ -111,7 +111,8 @@ extension StoreSession {
       }
     } catch let error as StorageError {
       throw PersistenceError(
-        .persistentStoreSave, "the store cannot give objects permanent IDs", underlying: error)
+        .persistentStoreSave, "the store cannot give objects permanent IDs",
+        orUnknown: "whether the store has given objects permanent IDs", error)
     }
     return places
   }

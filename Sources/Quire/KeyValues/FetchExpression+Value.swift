@@ -97,10 +97,17 @@ struct Evaluation {
   }
 
   /// The value as predicates compare it: nested collections are flattened.
-  func comparedValue(of expression: FetchExpression) throws -> PredicateValue? {
+  ///
+  /// - Parameter ofEachOnce: whether it makes no difference how often a value is in a collection.
+  func comparedValue(
+    of expression: FetchExpression, ofEachOnce: Bool = false
+  ) throws -> PredicateValue? {
     switch expression {
-    case .keyPath(let names): try object.comparedValue(at: names)
-    case .path(let operand, let names): try value(of: operand).comparedValue(at: names)
+    case .keyPath(let names): try object.comparedValue(at: names, ofEachOnce: ofEachOnce)
+    case .path(.subquery, [FetchExpression.countOperator]):
+      try value(of: expression).predicateValue
+    case .path(let operand, let names):
+      try value(of: operand).comparedValue(at: names, ofEachOnce: ofEachOnce)
     default: try value(of: expression).predicateValue
     }
   }
@@ -110,6 +117,12 @@ struct Evaluation {
     case .constant(let value): return KeyValue(value)
     case .evaluatedObject: return object
     case .keyPath(let names): return try object.value(at: names[...])
+    case .path(.subquery(let collection, let variable, let predicate), let names)
+    where names == [FetchExpression.countOperator]:
+      if let members = try countedMembers(of: collection) {
+        return .one(try count(members, variable, predicate))
+      }
+      return try subquery(value(of: collection), variable, predicate).value(at: names[...])
     case .path(let operand, let names): return try value(of: operand).value(at: names[...])
     case .aggregate(let members): return .array(try members.map(value))
     case .variable(let name):
@@ -245,8 +258,7 @@ struct Evaluation {
 
   fileprivate func holds(_ evaluator: PredicateEvaluator) throws -> Bool {
     do {
-      return try evaluator.evaluate(
-        Subject(evaluation: self, expressions: evaluator.expressions))
+      return try evaluator.evaluate(Subject(evaluation: self, evaluator: evaluator))
     } catch let error as FetchPredicateError {
       throw PersistenceError(error)
     }
@@ -272,12 +284,38 @@ struct Evaluation {
     return .array(found)
   }
 
+  /// The members of the collection of a subquery, each with the number of the ways that lead to it;
+  /// `nil` for what is not a path to many.
+  private func countedMembers(
+    of collection: FetchExpression
+  ) throws -> [(member: KeyValue, count: Int)]? {
+    switch collection {
+    case .keyPath(let names): try object.countedMembers(at: names)
+    case .path(.variable(let name), let names): try bindings[name]?.countedMembers(at: names)
+    default: nil
+    }
+  }
+
+  private func count(
+    _ members: [(member: KeyValue, count: Int)], _ variable: String, _ predicate: FetchPredicate
+  ) throws -> Int {
+    let evaluator = try Self.prepared(predicate)
+    var inner = self
+    var count = 0
+    for (member, ways) in members {
+      inner.bindings[variable] = member
+      if try inner.holds(evaluator) { count = count.addingSaturated(ways) }
+    }
+    return count
+  }
+
   private struct Subject: PredicateSubject {
     let evaluation: Evaluation
-    let expressions: [FetchExpression]
+    let evaluator: PredicateEvaluator
 
     func value(ofExpression index: Int) throws -> PredicateValue? {
-      try evaluation.comparedValue(of: expressions[index])
+      try evaluation.comparedValue(
+        of: evaluator.expressions[index], ofEachOnce: evaluator.expressionsTakeEachOnce[index])
     }
 
     // The prepared predicate has no paths, as even `SELF` is one of its expressions.

@@ -32,7 +32,7 @@ enum KeyValue {
     return value
   }
 
-  private func value(for name: String) throws -> KeyValue {
+  func value(for name: String) throws -> KeyValue {
     if name == "self" { return self }
     switch self {
     case .array(let members): return .array(try members.map { try $0.value(for: name) })
@@ -149,7 +149,10 @@ enum KeyValue {
   ///
   /// It is the value that a row has there: `@count` after several collections counts the members of
   /// each of the last, while key-value coding counts those of the first.
-  func comparedValue(at names: [String]) throws -> PredicateValue? {
+  ///
+  /// - Parameter ofEachOnce: whether it makes no difference how often a value is in a collection.
+  func comparedValue(at names: [String], ofEachOnce: Bool = false) throws -> PredicateValue? {
+    if ofEachOnce, let value = try valueOfEachOnce(at: names) { return try value.predicateValue }
     let path = names.dropLast()
     guard names.last == FetchExpression.countOperator, !path.isEmpty,
       !path.contains(where: { CollectionOperator(rawValue: $0) != nil })
@@ -157,7 +160,8 @@ enum KeyValue {
     return try value(at: path).counts.predicateValue
   }
 
-  private var counts: KeyValue {
+  /// The number of members of each of the last collections.
+  var counts: KeyValue {
     get throws {
       switch self {
       case .array(let members), .set(let members): .array(try members.map { try $0.counts })

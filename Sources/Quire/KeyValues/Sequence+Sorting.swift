@@ -18,7 +18,9 @@ extension Sequence where Element: KeyValueCoding {
       (
         object: object,
         keys: try descriptors.map { descriptor in
-          let value = try KeyValue(object).comparedValue(at: descriptor.keyPath)
+          // Many values are refused, however many they are.
+          let value = try KeyValue(object).comparedValue(
+            at: descriptor.keyPath, ofEachOnce: true)
           if case .collection? = value {
             throw PersistenceError(
               .invalidExpression,

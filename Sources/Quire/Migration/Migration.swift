@@ -89,7 +89,7 @@ struct Migration {
       if let error = error as? StorageError {
         throw PersistenceError(
           .migration, "\(pages.described) could not be migrated and has its old version",
-          underlying: error)
+          orUnknown: "which version \(pages.described) has", error)
       }
       throw error
     }
@@ -131,7 +131,9 @@ struct PendingBackup {
       throw PersistenceError(
         .migration,
         "the store could not be backed up to \(path), so it was not migrated and has its old version",
-        underlying: error)
+        orUnknown:
+          "whether the backup at \(path) lasts, so the store was not migrated and has its old version",
+        error)
     }
   }
 }

@@ -86,7 +86,7 @@ struct CustomStageRun {
 
 extension URL {
   fileprivate func appendingToName(_ suffix: String) -> URL {
-    deletingLastPathComponent().appending(path: lastPathComponent + suffix)
+    URL(filePath: CompanionName.path(of: path(percentEncoded: false), suffix))
   }
 }
 

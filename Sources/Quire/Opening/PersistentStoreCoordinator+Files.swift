@@ -140,7 +140,10 @@ extension PersistentStoreCoordinator {
     if type == .inMemory || type == .quire && !type.hasFile(at: url) { return }
     try Self.checkFile(type, url)
     let path = url.path(percentEncoded: false)
-    try operating("the store at \(path) cannot be destroyed") {
+    try operating(
+      "the store at \(path) cannot be destroyed",
+      orUnknown: "whether the store at \(path) was destroyed"
+    ) {
       try PageStore.destroy(
         path, isForced: options?.forcesDestruction ?? false, in: fileSystem)
     }
@@ -203,7 +206,10 @@ extension PersistentStoreCoordinator {
         throw PersistenceError(
           .persistentStoreOpen, "\(source) holds no objects: it has no schema")
       }
-      try operating("the store at \(path) cannot be replaced by the one at \(source)") {
+      try operating(
+        "the store at \(path) cannot be replaced by the one at \(source)",
+        orUnknown: "whether the store at \(path) was replaced by the one at \(source)"
+      ) {
         try pages.replace(
           path, identity: destinationOptions?.storeUUID.map { StoreIdentity($0) },
           isForced: destinationOptions?.forcesDestruction ?? false, in: fileSystem)
@@ -211,11 +217,18 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  func operating(_ failure: String, _ body: () throws -> Void) throws {
+  /// Runs an operation of the engine on files.
+  ///
+  /// - Parameters:
+  ///   - failure: says that it was not done.
+  ///   - question: what is unknown where the engine cannot say whether it was.
+  func operating(
+    _ failure: String, orUnknown question: String, _ body: () throws -> Void
+  ) throws {
     do {
       try body()
     } catch let error as StorageError {
-      throw PersistenceError(.persistentStoreOperation, failure, underlying: error)
+      throw PersistenceError(.persistentStoreOperation, failure, orUnknown: question, error)
     }
   }
 }

@@ -64,7 +64,11 @@ extension PersistentStoreCoordinator {
           + "replacePersistentStore makes a copy with another")
     }
     var new: PersistentStore?
-    try operating("the store cannot be migrated to \(url.map(\.absoluteString) ?? "memory")") {
+    let place = url.map(\.absoluteString) ?? "memory"
+    try operating(
+      "the store cannot be migrated to \(place)",
+      orUnknown: "whether the store was migrated to \(place)"
+    ) {
       let writer = try store.isReadOnly ? nil : quiescentWriter(of: store.pages)
       // Nothing is written; the transaction blocks writes that the new store would not have.
       defer { writer?.abort() }

@@ -65,12 +65,27 @@ struct StoreOpening {
     // Only on a real disk: a thread that works by the clock would disturb tests that count the
     // operations of a simulated disk.
     if fileSystem is DiskFileSystem { pageOptions.idleLogLimit = options.idleLogLimit }
+    if pageOptions.createIfMissing { try tryUnlessThere(url) }
     let pages = try StoreFiles.pages(
       at: url, pageOptions, in: fileSystem, timeout: options.timeout)
     if !options.isReadOnly, let path = pages.path {
       PartialStore.removeRemains(of: path, in: fileSystem)
     }
     return try finish(type, url, pages)
+  }
+
+  /// Makes the store in memory where there is no file yet, so that a model, a UUID or options that
+  /// are refused leave none.
+  private func tryUnlessThere(_ url: URL) throws {
+    let path = fileSystem.destination(of: url.path(percentEncoded: false))
+    do throws(StorageError) {
+      guard try fileSystem.identifier(of: path) == nil else { return }
+    } catch {
+      // The opening refuses it, with the reason.
+      return
+    }
+    let pages = PageStore.inMemory(identity: options.storeUUID.map { StoreIdentity($0) })
+    try finish(.inMemory, nil, pages).close()
   }
 
   /// Opens a store in an open page store.

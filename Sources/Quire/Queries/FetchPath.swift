@@ -11,6 +11,8 @@ struct FetchPath {
   let slot: Int
   /// Whether the path is the name of an attribute alone.
   let isAttribute: Bool
+  /// Whether a collection at the end needs the values of each object once.
+  var takesEachOnce = false
 
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when a step does not exist in the model;
   ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when it is transient;
@@ -62,6 +64,7 @@ protocol PathSubject {
   func managedObject(in session: StoreSession) throws -> ManagedObject
   var binding: EntityBinding { get }
   var objectIdentity: OpaqueIdentity { get }
+  var key: SubjectKey { get }
 
   /// The sort prefix of the value at a path, if it is known without making the value.
   func sortPrefix(at path: FetchPath, by rule: SortPrefix.Rule) -> SortPrefix?
@@ -77,7 +80,9 @@ extension PathSubject {
 
 extension PathSubject {
   func value(at path: FetchPath) throws -> PredicateValue? {
-    try value(at: path.names[...], slot: path.slot)
+    path.takesEachOnce
+      ? try valueOfEachOnce(at: path.names[...], slot: path.slot)
+      : try value(at: path.names[...], slot: path.slot)
   }
 
   func value(at names: ArraySlice<String>, slot: Int) throws -> PredicateValue? {
@@ -181,6 +186,13 @@ struct PendingSubject: PathSubject {
     switch source {
     case .object(let object): OpaqueIdentity(object.objectID.permanent)
     case .row(let row): row.objectIdentity
+    }
+  }
+
+  var key: SubjectKey {
+    switch source {
+    case .object(let object): .object(ObjectIdentifier(object))
+    case .row(let row): row.key
     }
   }
 

@@ -14,7 +14,10 @@ struct FetchSubject<Subject: PathSubject>: PredicateSubject {
 
   func value(atPath index: Int) throws -> PredicateValue? {
     let (start, names) = start(of: evaluator.paths[index])
-    return names.isEmpty ? .object(start.objectIdentity) : try start.value(at: names)
+    guard let first = names.first else { return .object(start.objectIdentity) }
+    let slot = start.binding.slot(named: first) ?? -1
+    return evaluator.takesEachOnce[index]
+      ? try start.valueOfEachOnce(at: names, slot: slot) : try start.value(at: names, slot: slot)
   }
 
   func value(ofSubquery index: Int) throws -> PredicateValue? {
@@ -22,6 +25,17 @@ struct FetchSubject<Subject: PathSubject>: PredicateSubject {
     var inner = FetchSubject(
       subject: subject, evaluator: subquery.evaluator, session: session, variables: variables)
     let (start, names) = start(of: subquery.collection)
+    if subquery.names == [FetchExpression.countOperator],
+      let members = try start.countedMembers(at: names)
+    {
+      // As often as ways lead to each.
+      var count = 0
+      for (member, ways) in members {
+        inner.variables[subquery.variable] = member
+        if try subquery.evaluator.evaluate(inner) { count = count.addingSaturated(ways) }
+      }
+      return .value(.integer(Int64(count)))
+    }
     guard let members = try start.members(at: names) else {
       let names = subquery.names
       return try value(of: names.isEmpty ? subquery.expression : .path(subquery.expression, names))
@@ -34,15 +48,19 @@ struct FetchSubject<Subject: PathSubject>: PredicateSubject {
   }
 
   func value(ofExpression index: Int) throws -> PredicateValue? {
-    try value(of: evaluator.expressions[index])
+    try value(
+      of: evaluator.expressions[index], ofEachOnce: evaluator.expressionsTakeEachOnce[index])
   }
 
-  private func value(of expression: FetchExpression) throws -> PredicateValue? {
+  private func value(
+    of expression: FetchExpression, ofEachOnce: Bool = false
+  ) throws -> PredicateValue? {
     var bindings: [String: KeyValue] = [:]
     for (name, member) in variables {
       bindings[String(name.dropFirst())] = .one(StandIn(member, session))
     }
-    return try Evaluation(.one(StandIn(subject, session)), bindings).comparedValue(of: expression)
+    return try Evaluation(.one(StandIn(subject, session)), bindings)
+      .comparedValue(of: expression, ofEachOnce: ofEachOnce)
   }
 
   /// The subject at which a path starts, and the rest of the path.

@@ -8,10 +8,14 @@ final class FetchTarget {
     let sort: [FetchPath]
 
     fileprivate init(
-      _ predicateNames: [[String]], _ sortNames: [[String]], from binding: EntityBinding,
-      in model: ModelBinding
+      _ predicateNames: [[String]], takingEachOnce: [Bool], _ sortNames: [[String]],
+      from binding: EntityBinding, in model: ModelBinding
     ) throws {
-      predicate = try predicateNames.map { try FetchPath($0, from: binding, in: model) }
+      predicate = try predicateNames.enumerated().map { number, names in
+        var path = try FetchPath(names, from: binding, in: model)
+        path.takesEachOnce = takingEachOnce.indices.contains(number) && takingEachOnce[number]
+        return path
+      }
       sort = try sortNames.map { try FetchPath($0, from: binding, in: model) }
     }
   }
@@ -50,7 +54,9 @@ final class FetchTarget {
     }
     let sortNames = request.sortDescriptors.map(\.keyPath) + others
     // Checked against the entity that was asked for, whose properties all its descendants have.
-    let own = try Paths(predicateNames, sortNames, from: binding, in: model)
+    let takesEachOnce = madeEvaluator?.takesEachOnce ?? []
+    let own = try Paths(
+      predicateNames, takingEachOnce: takesEachOnce, sortNames, from: binding, in: model)
     followsRelationships =
       predicateNames.contains { $0.count > 1 } || sortNames.contains { $0.count > 1 }
       || !(madeEvaluator?.asksPathsAlone ?? true)
@@ -62,7 +68,8 @@ final class FetchTarget {
     guard request.includesSubentities, !binding.entity.subentityNames.isEmpty else { return }
     for entity in model.model.family(of: binding.entity).dropFirst() where !entity.isAbstract {
       guard let member = model.entity(named: entity.name) else { continue }
-      paths[member.index] = try Paths(predicateNames, sortNames, from: member, in: model)
+      paths[member.index] = try Paths(
+        predicateNames, takingEachOnce: takesEachOnce, sortNames, from: member, in: model)
     }
   }
 }

@@ -15,6 +15,7 @@ struct RowSubject: PathSubject {
   let view: StoreView
 
   var binding: EntityBinding { storage.binding }
+  var key: SubjectKey { .row(reference) }
 
   var objectIdentity: OpaqueIdentity {
     if let parentRows = view.parentRows {

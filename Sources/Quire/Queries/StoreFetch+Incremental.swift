@@ -79,6 +79,7 @@ private struct UnreadSubject: PathSubject {
   let view: StoreView
 
   var binding: EntityBinding { storage.binding }
+  var key: SubjectKey { .row(reference) }
 
   var objectIdentity: OpaqueIdentity {
     OpaqueIdentity(

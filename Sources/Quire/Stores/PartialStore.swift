@@ -109,25 +109,37 @@ final class PartialStore {
   /// The suffix of the copy in which a mapping model migrates a store.
   static let migratingSuffix = "-migrating"
 
-  /// Removes what a process that crashed while creating or migrating the store has left. The
-  /// store's lock must be held, so that no other process is using these files.
+  /// Removes what a process that crashed while creating or migrating the store has left: a store
+  /// under construction, or what is left of one. The store's lock must be held, so that no other
+  /// process is using these files.
   ///
   /// - Parameter path: the path of the file itself, not of a link to it.
+  /// - Complexity: O(*n*) in the number of files in the folder.
   static func removeRemains(of path: String, in files: any FileSystem) {
-    for suffix in [partSuffix, migratingSuffix] {
-      do throws(StorageError) {
-        let part = path + suffix
-        // A crash may have left only the log.
-        if try files.identifier(of: part) == nil, try files.identifier(of: part + "-log") == nil {
-          continue
-        }
-        try PageStore.remove(part, followsLink: false, in: files)
-      } catch {}
+    // A stage with handlers may migrate a copy of the store by a mapping.
+    let migrating = CompanionName.path(of: path, migratingSuffix)
+    let parts = [
+      CompanionName.path(of: path, partSuffix), migrating,
+      CompanionName.path(of: migrating, migratingSuffix),
+    ]
+    // A power failure may have left any of the files of one, and none of the others.
+    let start = parts.dropFirst().reduce(parts[0]) { $0.commonPrefix(with: $1) }
+    let found = (try? files.paths(beginningWith: start)) ?? []
+    for part in parts.reversed() where found.contains(where: { $0.hasPrefix(part) }) {
+      try? PageStore.remove(part, followsLink: false, in: files)
     }
   }
 
   private static func failure(_ path: String, _ error: StorageError) -> PersistenceError {
     PersistenceError(
-      .persistentStoreOpen, "the store at \(path) cannot be made", underlying: error)
+      .persistentStoreOpen, "the store at \(path) cannot be made",
+      orUnknown: "whether the store at \(path), which was made, lasts", error)
+  }
+}
+
+extension String {
+  /// The characters with which both begin.
+  fileprivate func commonPrefix(with other: String) -> String {
+    String(zip(self, other).prefix { $0 == $1 }.map(\.0))
   }
 }

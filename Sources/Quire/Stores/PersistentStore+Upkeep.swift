@@ -56,7 +56,8 @@ extension PersistentStore {
         })
     } catch let error as StorageError {
       throw PersistenceError(
-        .persistentStoreOperation, "the store cannot be copied to \(path)", underlying: error)
+        .persistentStoreOperation, "the store cannot be copied to \(path)",
+        orUnknown: "whether the copy at \(path) lasts", error)
     }
   }
 

@@ -97,7 +97,9 @@ extension PersistentStoreCoordinator {
       throw PersistenceError(
         .persistentStoreSave,
         "the metadata of the store at \(url.path(percentEncoded: false)) could not be written",
-        underlying: error)
+        orUnknown:
+          "whether the metadata of the store at \(url.path(percentEncoded: false)) was written",
+        error)
     }
   }
 

@@ -102,6 +102,9 @@ public final class PersistentStoreCoordinator: Sendable {
   /// one: its objects become faults, which can no longer be read, and unsaved changes of them are
   /// dropped, as are their undo actions. Changes that are unsaved at that time are lost; an object
   /// that is still held can be used again when the same store is added again.
+  ///
+  /// - Throws: an error of the disk, or if the store's file was removed while it was open. The
+  ///   store is closed all the same.
   public func remove(_ store: PersistentStore) throws {
     let isOurs = current.withLock { stores in
       guard let index = stores.firstIndex(where: { $0 === store }) else { return false }

@@ -29,7 +29,7 @@ public enum MigrationBackup: Hashable, Sendable {
     switch self {
     case .none: nil
     case .beside:
-      store.deletingLastPathComponent().appending(path: store.lastPathComponent + "~")
+      URL(filePath: CompanionName.path(of: store.path(percentEncoded: false), "~"))
     case .copy(let url): url
     }
   }
@@ -80,7 +80,8 @@ extension PersistentStoreCoordinator {
         throw PersistenceError(
           .persistentStoreOperation,
           "the store at \(path) could not be restored from "
-            + "\(backup.path(percentEncoded: false))", underlying: error)
+            + "\(backup.path(percentEncoded: false))",
+          orUnknown: "whether the store at \(path) was restored", error)
       }
     }
   }

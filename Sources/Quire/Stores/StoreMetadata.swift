@@ -211,7 +211,8 @@ extension PersistentStore {
       }
     } catch let error as StorageError {
       throw PersistenceError(
-        .persistentStoreSave, "the store's metadata could not be written", underlying: error)
+        .persistentStoreSave, "the store's metadata could not be written",
+        orUnknown: "whether the store's metadata was written", error)
     }
   }
 }

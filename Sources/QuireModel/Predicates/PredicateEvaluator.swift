@@ -54,8 +54,14 @@ public struct PredicateEvaluator {
 
   /// The distinct key paths of the predicate, in the order of their first appearance.
   public let paths: [[String]]
+  /// Whether it makes no difference how often a value is at the end of the path with that number,
+  /// as it does not to `ANY`. A path through several to-many relationships has a value for each way
+  /// there is, and the ways multiply with each step.
+  package let takesEachOnce: [Bool]
   /// The distinct expressions that subjects evaluate themselves.
   package let expressions: [FetchExpression]
+  /// The same as ``takesEachOnce``, of the expressions.
+  package let expressionsTakeEachOnce: [Bool]
   /// The subqueries, for subjects that can follow relationships.
   package let subqueries: [Subquery]
 
@@ -83,7 +89,9 @@ public struct PredicateEvaluator {
     var builder = builder
     root = try builder.node(predicate, depth: depth)
     paths = builder.paths
+    takesEachOnce = builder.takesEachOnce
     expressions = builder.expressions
+    expressionsTakeEachOnce = builder.expressionsTakeEachOnce
     subqueries = builder.subqueries
   }
 

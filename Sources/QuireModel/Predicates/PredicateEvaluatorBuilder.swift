@@ -4,7 +4,9 @@ struct PredicateEvaluatorBuilder {
   /// The variables of the subqueries around; `nil` where subqueries are refused.
   private let bound: Set<String>?
   private(set) var paths: [[String]] = []
+  private(set) var takesEachOnce: [Bool] = []
   private(set) var expressions: [FetchExpression] = []
+  private(set) var expressionsTakeEachOnce: [Bool] = []
   private var pathNumbers: [[String]: Int] = [:]
   private var expressionNumbers: [FetchExpression: Int] = [:]
 
@@ -23,8 +25,10 @@ struct PredicateEvaluatorBuilder {
     case .constant(let flag):
       return .constant(flag)
     case .comparison(let comparison):
-      let left = try operand(comparison.left, depth: depth + 1)
-      let right = try operand(comparison.right, depth: depth + 1)
+      let left = try operand(
+        comparison.left, depth: depth + 1, takesEachOnce: comparison.takesEachOnceOnLeft)
+      let right = try operand(
+        comparison.right, depth: depth + 1, takesEachOnce: comparison.operator == .in)
       return .comparison(
         try PredicateEvaluator.Comparison(comparison, left: left, right: right))
     case .not(let part):
@@ -44,8 +48,10 @@ struct PredicateEvaluatorBuilder {
     return nodes
   }
 
+  /// - Parameter takesEachOnce: whether it makes no difference how often a value is in a collection
+  ///   that the expression is.
   private mutating func operand(
-    _ expression: FetchExpression, depth: Int
+    _ expression: FetchExpression, depth: Int, takesEachOnce: Bool = false
   ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
     try FetchPredicate.check(depth)
     switch expression {
@@ -59,12 +65,13 @@ struct PredicateEvaluatorBuilder {
       }
       return .constant(.collection(values))
     default:
-      if asksForExpressions { return .expression(number(of: expression)) }
+      if asksForExpressions { return .expression(number(of: expression, takesEachOnce)) }
     }
     switch expression {
     case .evaluatedObject: return .evaluatedObject
     case .keyPath(let names):
-      return names.isEmpty ? .evaluatedObject : .path(number(of: try checked(names, expression)))
+      return names.isEmpty
+        ? .evaluatedObject : .path(number(of: try checked(names, expression), takesEachOnce))
     case .function(let function, let arguments):
       return .computed(
         PredicateEvaluator.Computed(function), try operands(arguments, depth: depth + 1))
@@ -72,20 +79,20 @@ struct PredicateEvaluatorBuilder {
       return .conditional(
         try node(predicate, depth: depth + 1), try operand(yes, depth: depth + 1),
         try operand(no, depth: depth + 1))
-    default: return try operandOfObjects(expression, depth: depth)
+    default: return try operandOfObjects(expression, depth: depth, takesEachOnce)
     }
   }
 
   /// The operand for an expression that only subjects of fetches can evaluate.
   private mutating func operandOfObjects(
-    _ expression: FetchExpression, depth: Int
+    _ expression: FetchExpression, depth: Int, _ takesEachOnce: Bool
   ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
     guard let bound else { throw FetchPredicateError(.unsupported(expression)) }
-    if let path = expression.path(from: bound) { return .path(number(of: path)) }
+    if let path = expression.path(from: bound) { return .path(number(of: path, takesEachOnce)) }
     if let subquery = try subquery(expression, within: bound, depth: depth) { return subquery }
     try expression.checkDepth(depth)
     if expression.hasFetch { throw FetchPredicateError(.unsupported(expression)) }
-    return .expression(number(of: expression))
+    return .expression(number(of: expression, takesEachOnce))
   }
 
   private mutating func operands(
@@ -96,17 +103,25 @@ struct PredicateEvaluatorBuilder {
     return operands
   }
 
-  private mutating func number(of expression: FetchExpression) -> Int {
-    if let number = expressionNumbers[expression] { return number }
+  private mutating func number(of expression: FetchExpression, _ takesEachOnce: Bool) -> Int {
+    if let number = expressionNumbers[expression] {
+      expressionsTakeEachOnce[number] = expressionsTakeEachOnce[number] && takesEachOnce
+      return number
+    }
     expressionNumbers[expression] = expressions.count
     expressions.append(expression)
+    expressionsTakeEachOnce.append(takesEachOnce)
     return expressions.count - 1
   }
 
-  private mutating func number(of path: [String]) -> Int {
-    if let number = pathNumbers[path] { return number }
+  private mutating func number(of path: [String], _ takesEachOnce: Bool) -> Int {
+    if let number = pathNumbers[path] {
+      self.takesEachOnce[number] = self.takesEachOnce[number] && takesEachOnce
+      return number
+    }
     pathNumbers[path] = paths.count
     paths.append(path)
+    self.takesEachOnce.append(takesEachOnce)
     return paths.count - 1
   }
 
@@ -162,4 +177,9 @@ extension FetchExpression {
     default: nil
     }
   }
+}
+
+extension FetchPredicate.Comparison {
+  /// Whether it makes no difference how often a value is on the left side.
+  fileprivate var takesEachOnceOnLeft: Bool { modifier != .direct || `operator` == .contains }
 }

@@ -75,6 +75,10 @@ private final class DiskFile: File {
     return descriptor
   }
 
+  func currentNameCount() throws(StorageError) -> Int {
+    try Posix.status(usable(), path).nameCount
+  }
+
   func byteCount() throws(StorageError) -> Int { try Posix.status(usable(), path).byteCount }
 
   func read(

@@ -51,6 +51,8 @@ public protocol File: AnyObject, Sendable {
   /// The number of names the file had when it was opened, as far as that is known; 0 if it had
   /// none.
   var nameCount: Int { get }
+  /// The number of names the file has now, as far as that is known.
+  func currentNameCount() throws(StorageError) -> Int
   /// The length of the file in bytes.
   func byteCount() throws(StorageError) -> Int
   /// Reads until the buffer is full or the file ends.
@@ -61,7 +63,9 @@ public protocol File: AnyObject, Sendable {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError)
   /// Cuts the file off after so many bytes, or fills it up with zeros.
   func truncate(to byteCount: Int) throws(StorageError)
-  /// Returns when everything written so far is on the disk, the length of the file included.
+  /// Returns when everything written so far is on the disk, the length of the file included. The
+  /// engine does not take ``StorageError/noSpaceLeft(path:)`` of a sync for a promise that nothing
+  /// was written.
   func sync(for reason: SyncReason) throws(StorageError)
   /// Takes the lock without waiting; it is held until the file is closed.
   ///
@@ -74,6 +78,8 @@ public protocol File: AnyObject, Sendable {
 extension File {
   /// 1: what is not known counts as the usual.
   public var nameCount: Int { 1 }
+  /// As many as it had when it was opened: what is not known counts as the usual.
+  public func currentNameCount() throws(StorageError) -> Int { nameCount }
   /// Does nothing: the lock is given back when the file is closed.
   public func unlock() {}
 
@@ -103,6 +109,55 @@ extension File {
   /// Reads as much as the memory holds, from the start of the file.
   func readAll(into memory: PageMemory) throws(StorageError) -> Int {
     try memory.withBytes { bytes throws(StorageError) in try read(at: 0, into: bytes) }
+  }
+}
+
+// Syncs. The engine asks for them here, so that none is taken for a write to a full disk, of which
+// nothing has happened: a system that accepts a write and finds no space when it is synced has
+// perhaps written some of it, and takes all of it for clean afterwards.
+extension File {
+  /// Makes durable everything written so far.
+  ///
+  /// - Throws: an error that does not promise anything of what is on disk.
+  func makeDurable(for reason: SyncReason) throws(StorageError) {
+    do throws(StorageError) { try sync(for: reason) } catch { throw error.ofSync }
+  }
+}
+
+extension FileSystem {
+  /// Makes the names in the folder of `path` durable.
+  ///
+  /// - Throws: an error that does not promise anything of what is on disk.
+  func makeNamesDurable(beside path: String, for reason: SyncReason) throws(StorageError) {
+    do throws(StorageError) {
+      try syncFolder(of: path, for: reason)
+    } catch {
+      throw error.ofSync
+    }
+  }
+
+  /// Makes durable the name that a file was given, or that was taken away: the last step.
+  ///
+  /// - Throws: ``StorageError/outcomeUnknown(cause:)``.
+  func confirmName(_ path: String, for reason: SyncReason) throws(StorageError) {
+    do throws(StorageError) {
+      try makeNamesDurable(beside: path, for: reason)
+    } catch {
+      throw .outcomeUnknown(cause: error)
+    }
+  }
+}
+
+extension StorageError {
+  /// The error of a sync.
+  fileprivate var ofSync: StorageError {
+    guard case .noSpaceLeft(let path) = self else { return self }
+    return Posix.syncWithoutSpace(path)
+  }
+
+  /// Whether it is the error of a sync that found no space.
+  var isOfSyncWithoutSpace: Bool {
+    if case .io(_, let path, _, _) = self { self == Posix.syncWithoutSpace(path) } else { false }
   }
 }
 

@@ -14,7 +14,7 @@ extension StoreFile {
     let new = try NewFile(for: path, in: fileSystem)
     do throws(StorageError) {
       try new.file.write(content, at: 0)
-      if options.durability != .none { try new.file.sync(for: .creation) }
+      if options.durability != .none { try new.file.makeDurable(for: .creation) }
       try publishing { () throws(StorageError) in
         try new.publish()
         // Another process may open the new store from now on.
@@ -24,7 +24,7 @@ extension StoreFile {
       new.discard()
       throw error
     }
-    if options.durability != .none { try fileSystem.syncFolder(of: path, for: .creationFolder) }
+    if options.durability != .none { try fileSystem.confirmName(path, for: .creationFolder) }
     Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: nil, beside: nil)
   }
 

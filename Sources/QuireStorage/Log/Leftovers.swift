@@ -18,17 +18,17 @@ struct Leftovers {
     do throws(StorageError) {
       let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
       let folder = String(path[..<(start ?? path.startIndex)])
-      let prefix = identity == nil ? path + NewFile.infix : folder
-      for found in try fileSystem.paths(beginningWith: prefix) {
-        guard let name = Leftovers.name(of: found) else { continue }
-        let isOwn = name.utf8.elementsEqual(path.utf8)
+      let ownPrefix = NewFile.prefix(of: path)
+      for found in try fileSystem.paths(beginningWith: identity == nil ? ownPrefix : folder) {
+        guard let prefix = Leftovers.prefix(of: found) else { continue }
+        let isOwn = prefix.utf8.elementsEqual(ownPrefix.utf8)
         if isOwn || identity != nil { removeIfUnused(found, isOwn ? nil : identity, own) }
       }
     } catch {}
   }
 
-  /// The name that a file was to have; `nil` if it is none in the making.
-  private static func name(of path: String) -> Substring? {
+  /// What stands before the UUID in the name of a file in the making; `nil` if it is none.
+  private static func prefix(of path: String) -> Substring? {
     let bytes = path.utf8
     let uuidCount = 36
     guard bytes.count > uuidCount + NewFile.infix.utf8.count else { return nil }
@@ -39,9 +39,8 @@ struct Leftovers {
       let isLetter = (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
       guard isDash ? byte == UInt8(ascii: "-") : isDigit || isLetter else { return nil }
     }
-    let start = path[..<uuidStart]
-    guard start.hasSuffix(NewFile.infix) else { return nil }
-    return start.dropLast(NewFile.infix.count)
+    let prefix = path[..<uuidStart]
+    return prefix.hasSuffix(NewFile.infix) ? prefix : nil
   }
 
   private func removeIfUnused(

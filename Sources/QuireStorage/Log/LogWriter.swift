@@ -48,6 +48,8 @@ final class LogWriter {
   // Counters for syncs, possibly by another thread: the bytes written, and those made durable.
   private let written = Atomic(0)
   private let durableByteCount = Atomic(0)
+  /// Whether the file was found to have no name, so that no recovery would find it.
+  let isNameless = Atomic(false)
   /// See ``LogWriter``. Never 0: no frame has been logged in span 0.
   private(set) var span: UInt64 = 1
   /// The bytes of images in this span that could have been differences, and their limit.
@@ -98,7 +100,7 @@ final class LogWriter {
     // An intact log begins with a header; a shorter file has nothing to lose.
     guard try file.byteCount() > LogFormat.recordsStart else { return }
     try file.truncate(to: 0)
-    if durability != .none { try file.sync(for: .commit) }
+    if durability != .none { try file.makeDurable(for: .commit) }
   }
 
   private static func encodeHeader(
@@ -291,7 +293,7 @@ final class LogWriter {
   /// Makes all appended records durable.
   func sync(for reason: SyncReason) throws(StorageError) {
     let byteCount = written.load(ordering: .acquiring)
-    try file.sync(for: reason)
+    try file.makeDurable(for: reason)
     durableByteCount.max(byteCount, ordering: .relaxed)
   }
 

@@ -14,6 +14,13 @@ struct NewFile {
 
   /// The text between the final name and a UUID in the name of an unfinished file.
   static let infix = "-new-"
+  /// The number of bytes that such a name has after the final one.
+  static let suffixByteCount = infix.utf8.count + 36
+
+  /// What the names of unfinished files begin with that are to become `path`.
+  static func prefix(of path: String) -> String {
+    CompanionName.stem(of: path, suffixByteCount: suffixByteCount) + infix
+  }
 
   /// - Throws: ``StorageError/noFolder(path:)`` where a file cannot be because its folder is not
   ///   there; an error of the disk.
@@ -23,7 +30,8 @@ struct NewFile {
     process = ProcessMark(fileSystem)
     // Before it is locked, another process may remove it as a leftover; a few times is bad luck.
     for _ in 0..<8 {
-      let path = target + NewFile.infix + StoreIdentity.random().description
+      let path = CompanionName.path(
+        of: target, NewFile.infix + StoreIdentity.random().description)
       let file: any File
       do throws(StorageError) {
         file = try fileSystem.open(path, .create)
@@ -66,6 +74,15 @@ struct NewFile {
 }
 
 extension File {
+  /// Whether the file has no name, so that it ends when it is closed.
+  ///
+  /// - Parameter path: a name that it had: file systems which do not count names say 0 of all
+  ///   files.
+  func isNameless(path: String, in fileSystem: any FileSystem) throws(StorageError) -> Bool {
+    guard try currentNameCount() == 0 else { return false }
+    return try fileSystem.identifier(of: path) != identifier
+  }
+
   /// - Throws: ``StorageError/notFound(path:)`` when nothing has the name, and
   ///   ``StorageError/alreadyExists(path:)`` when another file has it.
   func checkName(_ path: String, in fileSystem: any FileSystem) throws(StorageError) {

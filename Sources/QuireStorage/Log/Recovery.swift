@@ -285,14 +285,14 @@ struct Recovery {
       }
       // As long as the log was, as records and header have its minimum length.
       if end < log.fileByteCount { try file.truncate(to: log.fileByteCount) }
-      try file.sync(for: .recoveredLog)
+      try file.makeDurable(for: .recoveredLog)
       try storeFile.checkName(path, in: fileSystem)
       try fileSystem.replace(StoreFile.logPath(of: path), by: temporary)
     } catch {
       do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
       throw error
     }
-    try fileSystem.syncFolder(of: path, for: .logFolder)
+    try fileSystem.makeNamesDurable(beside: path, for: .logFolder)
   }
 
   private static func copy(

@@ -1,14 +1,16 @@
 // The names that lie beside a store, whose they are, and what is left under them.
 
 extension StoreFile {
-  static func logPath(of path: String) -> String { path + "-log" }
+  static func logPath(of path: String) -> String { CompanionName.path(of: path, "-log") }
   /// The path of the log that recovery writes.
-  static func newLogPath(of path: String) -> String { path + "-log-new" }
+  static func newLogPath(of path: String) -> String { CompanionName.path(of: path, "-log-new") }
   /// See ``PageImages``.
-  static func imagesPath(of path: String) -> String { path + "-pages" }
+  static func imagesPath(of path: String) -> String { CompanionName.path(of: path, "-pages") }
   /// The path of new images while a checkpoint writes them.
-  static func newImagesPath(of path: String) -> String { path + "-pages-new" }
-  static func ownerPath(of path: String) -> String { path + "-owner" }
+  static func newImagesPath(of path: String) -> String {
+    CompanionName.path(of: path, "-pages-new")
+  }
+  static func ownerPath(of path: String) -> String { CompanionName.path(of: path, "-owner") }
 
   /// All that may lie beside a store's file.
   static func companionPaths(of path: String) -> [String] {
@@ -47,6 +49,12 @@ extension StoreFile {
     if isMetaSpare { try settleMeta() }
     isMetaSpare = false
     try removeLog()
+  }
+
+  /// Removes what belongs to a file that has no name any more, unless another has it.
+  func removeHistoryOfLost() {
+    do throws(StorageError) { try removeLog() } catch {}
+    removeOwnerNote()
   }
 
   /// Removes what a process that had the store has left in the middle of something.
@@ -98,6 +106,18 @@ extension StoreFile {
   /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` unless the
   ///   store still has its name.
   func checkName() throws(StorageError) { try file.checkName(path, in: fileSystem) }
+
+  /// Checks that the store's file still has a name: what is written to it otherwise is on no disk
+  /// for long. One that was moved away has another name, and is still the store.
+  ///
+  /// - Parameter log: is told if its own file has no name.
+  /// - Throws: ``StorageError/nameLost(path:)``.
+  func checkNames(_ log: LogWriter?) throws(StorageError) {
+    if try file.isNameless(path: path, in: fileSystem) { throw .nameLost(path: path) }
+    if let log, try log.file.isNameless(path: StoreFile.logPath(of: path), in: fileSystem) {
+      log.isNameless.store(true, ordering: .relaxed)
+    }
+  }
 
   func nameHolder() throws(StorageError) -> NameHolder {
     guard let found = try fileSystem.identifier(of: path) else { return .nobody }

@@ -70,7 +70,7 @@ final class StoreFile: @unchecked Sendable {
     /// It is unknown what is on disk.
     case unknown(StorageError)
 
-    /// A full disk aborts; anything else leaves the files unknown.
+    /// A full disk aborts; anything else leaves the files unknown, as a failed sync does.
     init(_ error: StorageError) {
       if case .noSpaceLeft = error { self = .aborted(error) } else { self = .unknown(error) }
     }
@@ -92,15 +92,20 @@ final class StoreFile: @unchecked Sendable {
       // From here on the older meta page cannot be used, as a new log replaces its log.
       isMetaSpare = false
       let logPath = StoreFile.logPath(of: path)
+      try checkNames(nil)
       // What lies under the log's name may be that of another store, which has the name now.
       try checkName()
       // In a new file, not over an older log: of a write that a crash cuts short, and a second one
       // that is cut short in its place, a record might be combined that was lost since the first.
       // And a process that still has a deleted store's log open may write to it.
-      return try LogWriter(
+      let created = try LogWriter(
         creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
         imageByteLimit: imageByteLimit)
+      // The log's name, and that of the store: until it is on disk, a crash may bring back a file
+      // that had the name before, and the log must not seem to go on from that.
+      if durability != .none { try fileSystem.makeNamesDurable(beside: logPath, for: .logFolder) }
+      return created
     } catch {
       throw Failure(error)
     }
@@ -115,15 +120,6 @@ final class StoreFile: @unchecked Sendable {
     var next = meta.begun(checksum)
     next.sequence += 1
     do throws(StorageError) {
-      // The log's name, and that of the store: until it is on disk, a crash may bring back a file
-      // that had the name before, and the log must not seem to go on from that.
-      if durability != .none {
-        try fileSystem.syncFolder(of: StoreFile.logPath(of: path), for: .logFolder)
-      }
-    } catch {
-      throw Failure(error)
-    }
-    do throws(StorageError) {
       try created.begin(with: record, identity: identity)
     } catch {
       guard case .noSpaceLeft = error else { throw .unknown(error) }
@@ -136,6 +132,7 @@ final class StoreFile: @unchecked Sendable {
     }
     do throws(StorageError) {
       if durability != .none { try created.sync(for: .logCreation) }
+      try checkNames(created)
     } catch {
       throw .unknown(error)
     }
@@ -171,7 +168,7 @@ final class StoreFile: @unchecked Sendable {
     guard try fileSystem.identifier(of: StoreFile.logPath(of: path)) != nil else { return }
     do throws(StorageError) {
       let images = try fileSystem.open(StoreFile.imagesPath(of: path), .write)
-      try images.sync(for: .pageImages)
+      try images.makeDurable(for: .pageImages)
     } catch .notFound {}
   }
 
@@ -214,8 +211,8 @@ final class StoreFile: @unchecked Sendable {
   /// Brings the pages in the file up to the checkpoint's version, which must be durable in the log;
   /// the log is then history up to it, or altogether when `isClosing`.
   ///
-  /// A full disk aborts it while only page content has changed, since the log still holds
-  /// everything.
+  /// A disk that has no room for what is written aborts it while only page content has changed,
+  /// since the log still holds everything.
   func write(_ checkpoint: Checkpoint, isClosing: Bool) throws(Failure) {
     if let metaFailure { throw .unknown(metaFailure) }
     let space = checkpoint.space
@@ -240,6 +237,7 @@ final class StoreFile: @unchecked Sendable {
       isClean: isClosing)
     do throws(StorageError) {
       try write(next, for: .checkpointMeta)
+      try checkNames(log)
     } catch {
       // Whatever the reason: if the meta page counts, the log is history.
       throw .unknown(error)
@@ -289,6 +287,8 @@ final class StoreFile: @unchecked Sendable {
     try PageImages.write(
       pages, of: checkpoint.space.commit, epoch: meta.epoch, checksum, pageSize: pageSize,
       proof: checkpoint.proof(after: meta.lastCommit), to: file)
+    // Not `makeDurable`: one that finds no space is as a write that finds none, as images are only
+    // relied on when their sync went well, and the next attempt writes all of them again.
     if durability != .none { try file.sync(for: .pageImages) }
   }
 
@@ -336,7 +336,7 @@ final class StoreFile: @unchecked Sendable {
   /// the system reports a failure once, to any caller, and considers the pages clean afterwards.
   func sync(for reason: SyncReason) throws(StorageError) {
     do throws(StorageError) {
-      try file.sync(for: reason)
+      try file.makeDurable(for: reason)
     } catch {
       failure.withLock { if $0 == nil { $0 = error } }
       throw error

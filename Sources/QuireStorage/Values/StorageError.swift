@@ -6,9 +6,10 @@
 ///
 /// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,
 /// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your
-/// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `storeFull`, `poisoned`.
-/// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`,
-/// `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`.
+/// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `nameLost`, `storeFull`,
+/// `poisoned`; `outcomeUnknown`, after which one looks before one does it again. *Your file*:
+/// `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`, `logForeign`,
+/// `logDamaged`, `logCutShort`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
   /// An invalid call; the text says what, where, and what to do.
   case invalidArgument(String)
@@ -39,7 +40,8 @@ public enum StorageError: Error, Hashable, Sendable {
   /// The operating system refused: what was asked, of which file, its error number and text.
   case io(operation: String, path: String, code: Int32, message: String)
   /// The disk is full (`ENOSPC`) or the quota is (`EDQUOT`). A transaction was aborted whole, and
-  /// the store stays usable; a checkpoint, a copy or an opening has no effect.
+  /// the store stays usable; a checkpoint, a copy or an opening has no effect. A *sync* that finds
+  /// no space is ``io(operation:path:code:message:)``, as what it leaves on the disk is unknown.
   case noSpaceLeft(path: String)
   /// There is no such file (`ENOENT`).
   case notFound(path: String)
@@ -47,11 +49,19 @@ public enum StorageError: Error, Hashable, Sendable {
   case noFolder(path: String)
   /// There is such a file already (`EEXIST`).
   case alreadyExists(path: String)
+  /// The store's file has no name any more: it was removed, or replaced by another file, while the
+  /// store was open. What would be saved now would be gone with this process, so nothing is; what
+  /// was saved before can be read here, and is kept by a backup to another path.
+  case nameLost(path: String)
   /// The store has as many pages as page numbers can count.
   case storeFull(pageLimit: Int)
-  /// An earlier write or sync failed, so that what is on disk is unknown. Snapshots go on reading;
-  /// to write again, close and reopen the store.
+  /// A write or sync failed, so that what is on disk is unknown. Nothing of this transaction is in
+  /// the store. Snapshots go on reading; to write again, close and reopen the store.
   indirect case poisoned(cause: StorageError)
+  /// A write or sync failed at the last step, so that it is unknown whether this took effect: a
+  /// commit is in the store as a whole or not at all, a file has its new name or not. After that of
+  /// a commit close the store, open it again and look, before making the same change once more.
+  indirect case outcomeUnknown(cause: StorageError)
 
   /// The file is not a store.
   case notAStore(path: String, reason: String)
@@ -106,19 +116,27 @@ extension StorageError: CustomStringConvertible {
       "this thread already has a write transaction open on the store; commit or abort it first"
     case .io(let operation, let path, let code, let message):
       "\(operation) failed for \(path): \(message) (error \(code))"
-    case .noSpaceLeft(let path):
-      "no space left on the disk for \(path); nothing of this is in the store: free some space, and "
-        + "try again"
+    case .noSpaceLeft:
+      "\(reason); what needed it was not done, and nothing that was there is lost: free some space, "
+        + "and try again"
     case .notFound(let path):
       "there is no file \(path)"
     case .noFolder(let path):
       "\(path) cannot be made, since its folder does not exist"
     case .alreadyExists(let path):
       "there already is a file \(path)"
+    case .nameLost(let path):
+      "\(path) was removed, or replaced by another file, while the store was open: nothing is saved "
+        + "any more, as it would be gone with this process. What was saved before can still be read "
+        + "here: back the store up to another path"
     case .storeFull(let pageLimit):
       "the store has \(pageLimit) pages, the most it can have"
     case .poisoned(let cause):
-      "the store no longer accepts changes, because an earlier write failed; reopen it (\(cause))"
+      "the store no longer accepts changes, because a write failed (\(cause.reason)); close and "
+        + "reopen it"
+    case .outcomeUnknown(let cause):
+      "it is unknown whether this took effect (\(cause.reason)): open the store again, and look "
+        + "before doing it once more"
     case .notAStore(let path, let reason):
       "\(path) is not a Quire store: \(reason)"
     case .unsupportedFormat(let found, let supported):
@@ -141,6 +159,14 @@ extension StorageError: CustomStringConvertible {
     case .locked(let owner):
       "the store is in use by \(owner)"
     }
+  }
+}
+
+extension StorageError {
+  /// What went wrong, without advice: as the cause of another error, which has its own.
+  var reason: String {
+    if case .noSpaceLeft(let path) = self { return "no space left on the disk for \(path)" }
+    return description
   }
 }
 

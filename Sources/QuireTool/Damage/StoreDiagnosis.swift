@@ -95,7 +95,8 @@ struct StoreDiagnosis {
     let isClosed = anatomy.metas.first { $0.counts }?.isClean ?? false
     if let log = anatomy.log, !isClosed || log.goesOn, anatomy.findings.isEmpty {
       notes.append(
-        "it was not closed: the next opening for writing takes over what \(name(path + "-log")) has; "
+        "it was not closed: the next opening for writing takes over what "
+          + "\(name(CompanionName.path(of: path, "-log"))) has; "
           + "copy and move the two together until then")
     }
     let folder = store.deletingLastPathComponent()
@@ -116,10 +117,12 @@ struct StoreDiagnosis {
   /// Names).
   private func isUnfinished(_ name: String) -> Bool {
     let own = store.lastPathComponent
-    guard name.hasPrefix(own) else { return false }
-    let rest = name.dropFirst(own.count)
-    if ["-log-new", "-pages-new", "-part", "-migrating"].contains(String(rest)) { return true }
-    return rest.hasPrefix("-new-") && UUID(uuidString: String(rest.dropFirst(5))) != nil
+    for suffix in ["-log-new", "-pages-new", "-part", "-migrating"]
+    where name == CompanionName.path(of: own, suffix) {
+      return true
+    }
+    let prefix = CompanionName.prefixOfNewFiles(of: own)
+    return name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil
   }
 
   private mutating func lookAtContent(_ anatomy: StoreAnatomy) {
@@ -149,10 +152,10 @@ struct StoreDiagnosis {
     let file = store.lastPathComponent
     var advice =
       first + ["Copy the file before anything else: the disk that damaged it may go on doing so."]
-    for missing in ["-log", "-pages"]
-    where findings.contains(where: { $0.contains(store.path + missing) }) {
+    for missing in ["-log", "-pages"].map({ CompanionName.path(of: store.path, $0) })
+    where findings.contains(where: { $0.contains(missing) }) {
       advice.append(
-        "If \(file)\(missing) was moved, renamed or left behind by a copy, put it back beside the "
+        "If \(name(missing)) was moved, renamed or left behind by a copy, put it back beside the "
           + "store: then nothing is lost.")
     }
     if let backup = soundBackup() {

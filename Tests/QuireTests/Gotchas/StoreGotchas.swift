@@ -102,7 +102,10 @@ import Testing
         try context.save()
         if removesFirst { try coordinator.remove(store) }
         try FileManager.default.removeItem(at: url)
-        if !removesFirst { try coordinator.remove(store) }
+        if !removesFirst {
+          // What was saved in it is gone, of which the program may know nothing.
+          #expect(throws: PersistenceError.self) { try coordinator.remove(store) }
+        }
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path())
         #expect(left.isEmpty, "\(left)")
       }

@@ -202,7 +202,8 @@ import Testing
       let coordinator = try open(url, adding: 100)
       try FileManager.default.removeItem(at: url)
       #expect(try count(coordinator) == 100, "what is open can be read")
-      try close(coordinator)
+      let error = #expect(throws: PersistenceError.self) { try close(coordinator) }
+      #expect("\(error as Any)".contains("gallery.quire was removed"))
       #expect(try names(folder) == [])
     }
   }
@@ -228,7 +229,7 @@ import Testing
         } else {
           try? context.save()
         }
-        try close(old)
+        #expect(throws: PersistenceError.self) { try close(old) }
         let more = GotchaHome.context(of: new)
         for _ in 0..<4 { _ = Artist(context: more) }
         try more.save()

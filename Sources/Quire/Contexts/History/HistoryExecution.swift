@@ -55,7 +55,7 @@ extension PersistentStoreCoordinator {
         throw PersistenceError(
           request.action == .fetch ? .persistentStoreOperation : .persistentStoreSave,
           "the store's history cannot be \(request.action == .fetch ? "read" : "changed")",
-          underlying: error)
+          orUnknown: "whether the store's history was changed", error)
       }
     }
     return try execution.result()

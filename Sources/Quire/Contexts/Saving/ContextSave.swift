@@ -185,7 +185,8 @@ extension ContextSave {
       }
       if let error = error as? StorageError {
         throw PersistenceError(
-          .persistentStoreSave, "the changes could not be written", underlying: error)
+          .persistentStoreSave, "the changes could not be written",
+          orUnknown: "whether the changes are saved", error)
       }
       throw error
     }
@@ -212,10 +213,17 @@ extension ContextSave {
     func names(_ parts: some Sequence<SaveOperation>) -> String {
       parts.map { $0.store.name }.joined(separator: ", ")
     }
+    let saved = "the changes in \(names(parts.prefix(count))) are saved, "
+    let others = names(parts.dropFirst(count))
+    if case .outcomeUnknown? = error as? StorageError {
+      return PersistenceError(
+        .persistentStoreIncompleteSave,
+        saved + "of those in \(others) it is unknown: look before you save again",
+        underlying: error)
+    }
     return PersistenceError(
       .persistentStoreIncompleteSave,
-      "the changes in \(names(parts.prefix(count))) are saved, those in "
-        + "\(names(parts.dropFirst(count))) are not: they are still unsaved here, save again",
+      saved + "those in \(others) are not: they are still unsaved here, save again",
       underlying: error)
   }
 }

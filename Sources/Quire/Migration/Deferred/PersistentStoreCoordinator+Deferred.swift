@@ -83,7 +83,7 @@ extension PersistentStoreCoordinator {
     } catch let error as StorageError {
       throw PersistenceError(
         .migration, "the deferred migration cannot go on; the store is as it was",
-        underlying: error)
+        orUnknown: "how far the deferred migration has come", error)
     } catch let error as RowError {
       throw PersistenceError(
         .migration, "the deferred migration meets an object that cannot be read: \(error)")

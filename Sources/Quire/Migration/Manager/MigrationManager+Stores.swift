@@ -69,7 +69,7 @@ extension MigrationManager {
     } catch let error as StorageError {
       throw PersistenceError(
         .migration, "the store could not be migrated, and the source is as it was",
-        underlying: error)
+        orUnknown: "whether the store was migrated", error)
     }
   }
 

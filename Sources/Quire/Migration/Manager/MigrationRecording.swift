@@ -73,7 +73,7 @@ extension PageStore {
       guard let error = error as? StorageError else { throw error }
       throw PersistenceError(
         .migration, "\(described) could not be migrated and has its old version",
-        underlying: error)
+        orUnknown: "which version \(described) has", error)
     }
   }
 }

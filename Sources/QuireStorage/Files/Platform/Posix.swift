@@ -109,9 +109,10 @@ enum Posix {
     var paths: [String] = []
     while let entry = readdir(stream) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        let name = bytes.prefix { $0 != 0 }
+        return name.starts(with: prefix.utf8) ? String(decoding: name, as: UTF8.self) : nil
       }
-      if name.utf8.starts(with: prefix.utf8) { paths.append(path[..<prefix.startIndex] + name) }
+      if let name { paths.append(path[..<prefix.startIndex] + name) }
     }
     return paths
   }
@@ -247,6 +248,13 @@ enum Posix {
       let code = errno
       if code != EINTR { throw error(code, operation, path) }
     }
+  }
+
+  /// The error of a sync that finds no space: one after which nothing is known.
+  static func syncWithoutSpace(_ path: String) -> StorageError {
+    .io(
+      operation: "sync", path: path, code: ENOSPC,
+      message: "no space left on the disk, or in the quota")
   }
 
   private static func error(_ code: Int32, _ operation: String, _ path: String) -> StorageError {
