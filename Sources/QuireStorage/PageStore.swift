@@ -250,7 +250,7 @@ public final class PageStore: Sendable {
     try core.compact(progress: progress)
   }
 
-  private func checkOpen() throws(StorageError) {
+  func checkOpen() throws(StorageError) {
     guard isOpen.load(ordering: .acquiring) else { throw .closed }
     try core.checkProcess()
   }

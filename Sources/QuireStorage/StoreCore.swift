@@ -154,7 +154,20 @@ final class StoreCore: @unchecked Sendable {
 
   func beginWrite() throws(StorageError) -> PageEditor {
     if isReadOnly { throw .readOnly }
-    var latest = try enter(forLong: true)
+    return try makeEditor(try enter(forLong: true))
+  }
+
+  /// - Returns: `nil` if the turnstile cannot be passed at once.
+  func beginWriteIfFree(_ turn: WriterTurn) throws(StorageError) -> PageEditor? {
+    if isReadOnly { throw .readOnly }
+    try checkProcess()
+    guard try turnstile.enterIfFree(turn) else { return nil }
+    return try makeEditor(try admit())
+  }
+
+  /// For a transaction that starts from the newest version.
+  private func makeEditor(_ newest: PageSpace) throws(StorageError) -> PageEditor {
+    var latest = newest
     if mayHaveStrayPages {
       do throws(StorageError) {
         latest = try skipNumber(after: latest)
@@ -184,6 +197,13 @@ final class StoreCore: @unchecked Sendable {
   func enter(forLong: Bool = false) throws(StorageError) -> PageSpace {
     try checkProcess()
     try turnstile.enter(forLong: forLong)
+    return try admit()
+  }
+
+  /// After the turnstile was passed.
+  ///
+  /// - Throws: if the store cannot be written; the turnstile is left then.
+  private func admit() throws(StorageError) -> PageSpace {
     completeCheckpointIfWritten()
     let (latest, isClosed, poison) = state.withLock { ($0.latest, $0.isClosed, $0.poison) }
     let refusal: StorageError? = isClosed ? .closed : poison.map { .poisoned(cause: $0) }
@@ -194,17 +214,21 @@ final class StoreCore: @unchecked Sendable {
     return latest
   }
 
-  /// Commits a transaction's changes and lets the next writer in; with full durability returns when
-  /// they are on disk.
-  func finish(_ editor: PageEditor) throws(StorageError) -> CommitNumber {
+  /// Commits a transaction's changes and lets the next writer in. With full durability the commit
+  /// counts when it is on disk.
+  ///
+  /// - Returns: the number of the commit, or of the one before it when nothing was changed; and the
+  ///   log that must be synced before it counts, if one must.
+  func finish(
+    _ editor: PageEditor
+  ) throws(StorageError) -> (number: CommitNumber, syncing: LogWriter?) {
     guard !editor.touched.isEmpty else {
       // The state that it has read may still be waiting for the disk, and a caller that changed
       // nothing because of it relies on it as on a commit.
       let seen = CommitNumber(rawValue: editor.commit.rawValue - 1)
       let log = storage?.durability == .full ? storage?.log : nil
       leave()
-      if let log { try waitUntilDurable(seen, in: log) }
-      return seen
+      return (seen, log)
     }
     let space = editor.space
     var syncing: LogWriter?
@@ -221,8 +245,7 @@ final class StoreCore: @unchecked Sendable {
       updateLogByteCount()
       if options.idleLogLimit != nil, !isLogWatched { watchLog() }
     }
-    if let syncing { try waitUntilDurable(space.commit, in: syncing) }
-    return space.commit
+    return (space.commit, syncing)
   }
 
   /// Writes the record of a transaction's changes, and makes its version the newest.
@@ -316,6 +339,23 @@ final class StoreCore: @unchecked Sendable {
       }
     } catch {
       throw poison(error)
+    }
+  }
+
+  /// Calls `body` when the commit is on disk, or with the error for which it is not; see
+  /// ``CommitQueue/whenDurable(_:sync:publish:finish:)``.
+  func whenDurable(
+    _ commit: CommitNumber, in log: LogWriter, _ body: @escaping @Sendable (StorageError?) -> Void
+  ) {
+    // Sound: a sync uses the log's file, which is Sendable, and atomic counters, as it runs beside
+    // the writer in any case.
+    nonisolated(unsafe) let log = log
+    commits.whenDurable(commit) { () throws(StorageError) in
+      try log.sync(for: .commit)
+    } publish: { [self] in
+      show(through: $0)
+    } finish: { [self] error in
+      body(error.map { poison($0) })
     }
   }
 
