@@ -163,7 +163,7 @@ struct CommitQueueTests {
         if random.next() % 8 == 0 { usleep(UInt32(random.next() % 300)) }
       }
     }
-    #expect(group.wait(timeout: .now() + 60) == .success)
+    #expect(group.wait(timeout: .now() + 300) == .success)
     let (written, durable, syncCount) = disk.state.withLock {
       ($0.written, $0.durable, $0.syncCount)
     }
@@ -207,7 +207,7 @@ struct CommitQueueTests {
     }
     #expect(finished.withLock { $0 } == 0)
     door.signal()
-    #expect(group.wait(timeout: .now() + 60) == .success)
+    #expect(group.wait(timeout: .now() + 300) == .success)
     #expect(finished.withLock { $0 } == 1_000)
     #expect(disk.state.withLock { $0.syncCount } == 2)
   }
@@ -230,7 +230,7 @@ struct CommitQueueTests {
         }
       }
     }
-    #expect(group.wait(timeout: .now() + 60) == .success)
+    #expect(group.wait(timeout: .now() + 300) == .success)
     #expect(errorCount.withLock { $0 } == 50)
     #expect(disk.state.withLock { $0.syncCount } == 1)
   }
@@ -265,6 +265,6 @@ struct CommitQueueTests {
     queue.noteDurable(second)
     #expect(finished.withLock { $0 } == 1)
     door.signal()
-    #expect(group.wait(timeout: .now() + 60) == .success)
+    #expect(group.wait(timeout: .now() + 300) == .success)
   }
 }

@@ -147,7 +147,7 @@ import Testing
           do { write(try store.beginWrite()) } catch { Issue.record("\(error)") }
         }
       }
-      #expect(group.wait(timeout: .now() + 30) == .success)
+      #expect(group.wait(timeout: .now() + 300) == .success)
     }
     #expect(done.withLock { $0 } == 2_000)
   }

@@ -17,7 +17,10 @@ import Testing
 // 10 ms 1 of 490 turns: `await` never suspended, and the threads of Swift's pool were blocked.
 
 /// Tasks that wait for a store, and what other tasks do meanwhile.
-@Suite struct `Waiting tasks` {
+///
+/// Where a thread waits for what a task does, the test has a process of its own: here that task
+/// would wait behind all other tests.
+@Suite struct WaitingTasksTests {
   typealias Artist = SmallGallery.Artist
 
   /// A door that keeps whole threads waiting.
@@ -25,18 +28,20 @@ import Testing
     private let semaphore = DispatchSemaphore(value: 0)
     private let arrivals = Mutex(0)
 
-    /// - Returns: whether it was opened; `false` when nobody did for half a minute.
+    /// - Returns: whether it was opened; `false` when nobody did for a minute.
     func wait() -> Bool {
       arrivals.withLock { $0 += 1 }
       defer { semaphore.signal() }
-      return semaphore.wait(timeout: .now() + 30) == .success
+      return semaphore.wait(timeout: .now() + 60) == .success
     }
 
     func open() { semaphore.signal() }
     var arrivalCount: Int { arrivals.withLock { $0 } }
 
     /// Waits without keeping a thread.
-    func awaitArrivals(_ count: Int) async { while arrivalCount < count { await Task.yield() } }
+    func awaitArrivals(_ count: Int) async throws {
+      while arrivalCount < count { try await Task.sleep(for: .milliseconds(1)) }
+    }
   }
 
   /// A number that several tasks count.
@@ -73,10 +78,9 @@ import Testing
   /// More than there are threads for all tasks of the program.
   private static let crowd = ProcessInfo.processInfo.activeProcessorCount * 2
 
-  struct Work: Sendable, CustomTestStringConvertible {
+  struct Work: Sendable {
     let name: String
     let run: @Sendable (PersistentContainer, @Sendable @escaping () -> Void) async throws -> Void
-    var testDescription: String { name }
   }
 
   static let works: [Work] = [
@@ -104,24 +108,27 @@ import Testing
   ]
 
   /// All threads of Swift's pool would be blocked, and the task that opens the door not run.
-  @Test(arguments: works)
-  func `tasks that block keep no thread from other tasks`(_ work: Work) async throws {
-    let (container, door) = (try Self.container(), Door())
-    try await container.write { _ = $0.insert(Artist.self) }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<Self.crowd {
-        group.addTask {
-          try await work.run(container) {
-            #expect(WorkerThreads.areRunning)
-            #expect(door.wait())
+  @Test func `tasks that block keep no thread from other tasks`() async {
+    await #expect(processExitsWith: .success) {
+      for work in WaitingTasksTests.works {
+        let (container, door) = (try WaitingTasksTests.container(), Door())
+        try await container.write { _ = $0.insert(Artist.self) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<WaitingTasksTests.crowd {
+            group.addTask {
+              try await work.run(container) {
+                #expect(WorkerThreads.areRunning)
+                #expect(door.wait(), "\(work.name)")
+              }
+            }
           }
+          group.addTask {
+            try await door.awaitArrivals(WaitingTasksTests.crowd)
+            door.open()
+          }
+          try await group.waitForAll()
         }
       }
-      group.addTask {
-        await door.awaitArrivals(Self.crowd)
-        door.open()
-      }
-      try await group.waitForAll()
     }
   }
 
@@ -166,63 +173,66 @@ import Testing
   // MARK: Writers
 
   /// More of them than threads that may ever be made.
-  @Test func `a thousand writers wait without a thread, and all of them write`() async throws {
-    let (container, door) = (try Self.container(), Door())
-    Self.keepTurn(of: container, until: door)
-    await door.awaitArrivals(1)
-    let count = 1_000
-    let written = Count()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<count {
+  @Test func `a thousand writers wait without a thread, and all of them write`() async {
+    await #expect(processExitsWith: .success) {
+      let (container, door) = (try WaitingTasksTests.container(), Door())
+      WaitingTasksTests.keepTurn(of: container, until: door)
+      try await door.awaitArrivals(1)
+      let count = 1_000
+      let written = Count()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<count {
+          group.addTask {
+            try await container.write { context in
+              context.insert(Artist.self)
+              written.add()
+            }
+          }
+        }
         group.addTask {
+          while written.value < count { try await Task.sleep(for: .milliseconds(1)) }
+          // There is a thread for readers, too.
+          let found = try await container.read { try $0.count(Artist.self) }
+          #expect(found == 0)
+          door.open()
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await container.read { try $0.count(Artist.self) } == count)
+    }
+  }
+
+  @Test func `a writer that is cancelled while it waits ends at once and writes nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let (container, door) = (try WaitingTasksTests.container(), Door())
+      WaitingTasksTests.keepTurn(of: container, until: door)
+      try await door.awaitArrivals(1)
+      let waiting = Count()
+      let writers = (0..<3).map { number in
+        Task {
           try await container.write { context in
-            context.insert(Artist.self)
-            written.add()
+            context.insert(Artist.self).name = "\(number)"
+            waiting.add()
           }
         }
       }
-      group.addTask {
-        while written.value < count { await Task.yield() }
-        // There is a thread for readers, too.
-        let found = try await container.read { try $0.count(Artist.self) }
-        #expect(found == 0)
-        door.open()
-      }
-      try await group.waitForAll()
+      while waiting.value < 3 { try await Task.sleep(for: .milliseconds(1)) }
+      writers[0].cancel()
+      writers[2].cancel()
+      // The turn is kept still.
+      await #expect(throws: CancellationError.self) { try await writers[0].value }
+      await #expect(throws: CancellationError.self) { try await writers[2].value }
+      #expect(try await container.read { try $0.count(Artist.self) } == 0)
+      door.open()
+      try await writers[1].value
+      let names = try await container.read { try $0.fetch(FetchRequest<Artist>()).map(\.name) }
+      #expect(names == ["1"])
+      try await container.write { _ = $0.insert(Artist.self) }
     }
-    #expect(try await container.read { try $0.count(Artist.self) } == count)
-  }
-
-  @Test func `a writer that is cancelled while it waits ends at once and writes nothing`()
-    async throws
-  {
-    let (container, door) = (try Self.container(), Door())
-    Self.keepTurn(of: container, until: door)
-    await door.awaitArrivals(1)
-    let waiting = Count()
-    let writers = (0..<3).map { number in
-      Task {
-        try await container.write { context in
-          context.insert(Artist.self).name = "\(number)"
-          waiting.add()
-        }
-      }
-    }
-    while waiting.value < 3 { await Task.yield() }
-    writers[0].cancel()
-    writers[2].cancel()
-    // The turn is kept still.
-    await #expect(throws: CancellationError.self) { try await writers[0].value }
-    await #expect(throws: CancellationError.self) { try await writers[2].value }
-    #expect(try await container.read { try $0.count(Artist.self) } == 0)
-    door.open()
-    try await writers[1].value
-    #expect(try await container.read { try $0.fetch(FetchRequest<Artist>()).map(\.name) } == ["1"])
-    try await container.write { _ = $0.insert(Artist.self) }
   }
 
   @Test func `a task that was cancelled neither reads nor writes`() async throws {
-    let container = try Self.container()
+    let container = try WaitingTasksTests.container()
     let calls = Count()
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -240,7 +250,7 @@ import Testing
   }
 
   @Test func `a writer that is cancelled by its own work writes nothing`() async throws {
-    let container = try Self.container()
+    let container = try WaitingTasksTests.container()
     let task = Task {
       try await container.write { context in
         context.insert(Artist.self)
@@ -254,7 +264,7 @@ import Testing
   /// Writers with and without a thread, on disk: commits share syncs, and none is lost.
   @Test func `tasks and threads write beside each other`() async throws {
     let folder = try TemporaryFolder()
-    let container = try Self.container(at: folder.url.appending(path: "store.quire"))
+    let container = try WaitingTasksTests.container(at: folder.url.appending(path: "store.quire"))
     let (taskCount, writeCount) = (12, 20)
     async let threads: Void = withCheckedContinuation { continuation in
       let group = DispatchGroup()
@@ -292,7 +302,7 @@ import Testing
     let count = (taskCount + 4) * writeCount
     #expect(try await container.read { try $0.count(Artist.self) } == count)
     try container.close()
-    let again = try Self.container(at: folder.url.appending(path: "store.quire"))
+    let again = try WaitingTasksTests.container(at: folder.url.appending(path: "store.quire"))
     #expect(try again.readAndWait { try $0.count(Artist.self) } == count)
     try again.close()
   }
@@ -300,7 +310,7 @@ import Testing
   // MARK: What stays as it was
 
   @Test func `closures read and write within each other`() async throws {
-    let container = try Self.container()
+    let container = try WaitingTasksTests.container()
     try await container.write { outer in
       outer.insert(Artist.self).name = "outer"
       #expect(try await container.read { try $0.count(Artist.self) } == 0)
@@ -321,7 +331,7 @@ import Testing
 
   @Test func `errors keep their types`() async throws {
     struct Refusal: Error {}
-    let container = try Self.container()
+    let container = try WaitingTasksTests.container()
     await #expect(throws: Refusal.self) {
       try await container.write { context in
         _ = context.insert(Artist.self)
@@ -343,7 +353,7 @@ import Testing
   typealias Room = SmallGallery.Room
 
   @Test func `a conflict is found, and resolved by another attempt`() async throws {
-    let container = try Self.container()
+    let container = try WaitingTasksTests.container()
     try await container.write { $0.insert(Artist.self).name = "first" }
     let attempts = Count()
     @Sendable func change(_ context: ManagedObjectContext) async throws {
@@ -400,11 +410,11 @@ import Testing
   @MainActor private static func call() { calls += 1 }
 
   @Test func `what belongs to an actor runs there, and what follows does not`() async throws {
-    let container = try Self.container()
-    let callsBefore = await Self.calls
+    let container = try WaitingTasksTests.container()
+    let callsBefore = await WaitingTasksTests.calls
     try await container.write { context in
       #expect(WorkerThreads.areRunning)
-      await Self.call()
+      await WaitingTasksTests.call()
       await MainActor.run {
         #expect(!WorkerThreads.areRunning)
         MainActor.assertIsolated()
@@ -413,11 +423,11 @@ import Testing
       context.insert(Artist.self)
     }
     #expect(!WorkerThreads.areRunning)
-    #expect(await Self.calls == callsBefore + 1)
+    #expect(await WaitingTasksTests.calls == callsBefore + 1)
   }
 
   @MainActor @Test func `a caller on the main actor goes on there`() async throws {
-    let container = try Self.container()
+    let container = try WaitingTasksTests.container()
     try await container.write { _ = $0.insert(Artist.self) }
     MainActor.assertIsolated()
     #expect(try container.viewContext.count(Artist.self) == 1)
