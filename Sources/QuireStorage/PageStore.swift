@@ -257,7 +257,7 @@ public final class PageStore: Sendable {
     return try core.newestVersion()
   }
 
-  private func checkOpen() throws(StorageError) {
+  func checkOpen() throws(StorageError) {
     guard isOpen.load(ordering: .acquiring) else { throw .closed }
     try core.checkProcess()
   }

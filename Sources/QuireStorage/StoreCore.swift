@@ -164,7 +164,20 @@ final class StoreCore: @unchecked Sendable {
 
   func beginWrite() throws(StorageError) -> PageEditor {
     if isReadOnly { throw .readOnly }
-    var latest = try enter(forLong: true)
+    return try makeEditor(try enter(forLong: true))
+  }
+
+  /// - Returns: `nil` if the turnstile cannot be passed at once.
+  func beginWriteIfFree(_ turn: WriterTurn) throws(StorageError) -> PageEditor? {
+    if isReadOnly { throw .readOnly }
+    try checkProcess()
+    guard try turnstile.enterIfFree(turn) else { return nil }
+    return try makeEditor(try admit())
+  }
+
+  /// For a transaction that starts from the newest version.
+  private func makeEditor(_ newest: OwnedVersion) throws(StorageError) -> PageEditor {
+    var latest = newest
     if mayHaveStrayPages {
       do throws(StorageError) {
         latest = try skipNumber(after: latest)
@@ -196,6 +209,13 @@ final class StoreCore: @unchecked Sendable {
   func enter(forLong: Bool = false) throws(StorageError) -> OwnedVersion {
     try checkProcess()
     try turnstile.enter(forLong: forLong)
+    return try admit()
+  }
+
+  /// After the turnstile was passed.
+  ///
+  /// - Throws: if the store cannot be written; the turnstile is left then.
+  private func admit() throws(StorageError) -> OwnedVersion {
     completeCheckpointIfWritten()
     let (latest, isClosed, poison) = state.withLock { ($0.latest, $0.isClosed, $0.poison) }
     let refusal: StorageError? = isClosed ? .closed : poison.map(StoreCore.refusal(because:))
@@ -206,46 +226,61 @@ final class StoreCore: @unchecked Sendable {
     return latest
   }
 
-  /// Commits a transaction's changes and lets the next writer in; with full durability returns when
-  /// they are on disk.
-  func finish(_ editor: PageEditor) throws(StorageError) -> CommitNumber {
+  /// What has to be done before a written commit counts.
+  ///
+  /// `@unchecked Sendable`: of the log only its file, which is Sendable, and atomic values are used
+  /// by a sync, as it runs beside the writer in any case.
+  struct Pending: @unchecked Sendable {
+    let file: StoreFile
+    let log: LogWriter
+    let needsSync: Bool
+    /// Whether the commit has a record; otherwise it is only what an unchanged transaction has read.
+    let hasRecord: Bool
+
+    init(_ file: StoreFile, _ log: LogWriter, needsSync: Bool, hasRecord: Bool = false) {
+      (self.file, self.log, self.needsSync, self.hasRecord) = (file, log, needsSync, hasRecord)
+    }
+
+    /// Whether the log has lost its name, so that a crash would lose the commit.
+    var hasNamelessLog: Bool { hasRecord && log.isNameless.load(ordering: .relaxed) }
+  }
+
+  /// Commits a transaction's changes and lets the next writer in. With full durability the commit
+  /// counts when it is on disk.
+  ///
+  /// - Returns: the number of the commit, or of the one before it when nothing was changed; and what
+  ///   must be done before it counts, if anything.
+  func finish(
+    _ editor: PageEditor
+  ) throws(StorageError) -> (number: CommitNumber, pending: Pending?) {
     guard !editor.touched.isEmpty else {
       // The state that it has read may still be waiting for the disk, and a caller that changed
       // nothing because of it relies on it as on a commit.
       let seen = CommitNumber(rawValue: editor.commit.rawValue - 1)
       let (log, storage) = (storage?.durability == .full ? storage?.log : nil, storage)
       leave()
-      if let log, let storage { try waitUntilDurable(seen, in: log, of: storage) }
-      return seen
+      return (seen, log.flatMap { log in storage.map { Pending($0, log, needsSync: true) } })
     }
     let space = editor.space
-    var syncing: LogWriter?
-    let written: (file: StoreFile, log: LogWriter)?
+    let pending: Pending?
     do {
       defer { leave() }
       if state.withLock({ $0.isClosed }) { throw .closed }
+      let syncing: LogWriter?
       do throws(StorageError) {
         syncing = try commit(editor)
       } catch {
         noteEnd(ofGivenUp: editor)
         throw error
       }
-      written = storage.flatMap { storage in storage.log.map { (storage, $0) } }
+      pending = storage.flatMap { storage in
+        storage.log.map { Pending(storage, $0, needsSync: syncing != nil, hasRecord: true) }
+      }
       checkpointIfWorthwhile()
       updateLogByteCount()
       if options.idleLogLimit != nil, !isLogWatched { watchLog() }
     }
-    guard let written else { return space.commit }
-    if let syncing {
-      do throws(StorageError) {
-        try syncUntilDurable(space.commit, in: syncing, of: written.file)
-      } catch {
-        // The record was written, and may be on disk.
-        throw poison(error, afterRecord: true)
-      }
-    }
-    if written.log.isNameless.load(ordering: .relaxed) { try replace(written.log) }
-    return space.commit
+    return (space.commit, pending)
   }
 
   /// After a commit: a log that was removed while it was in use would not be found after a crash.
@@ -370,6 +405,47 @@ final class StoreCore: @unchecked Sendable {
       try syncUntilDurable(commit, in: log, of: storage)
     } catch {
       throw poison(error)
+    }
+  }
+
+  /// Waits until a written commit counts.
+  func waitUntilDurable(_ commit: CommitNumber, _ pending: Pending) throws(StorageError) {
+    if pending.needsSync {
+      do throws(StorageError) {
+        try syncUntilDurable(commit, in: pending.log, of: pending.file)
+      } catch {
+        throw poison(error, afterRecord: pending.hasRecord)
+      }
+    }
+    if pending.hasNamelessLog { try replace(pending.log) }
+  }
+
+  /// Calls `body` when the commit counts, or with the error for which it does not; see
+  /// ``CommitQueue/whenDurable(_:sync:publish:finish:)``.
+  func whenDurable(
+    _ commit: CommitNumber, _ pending: Pending, _ body: @escaping @Sendable (StorageError?) -> Void
+  ) {
+    let finish: @Sendable (StorageError?) -> Void = { [self] error in
+      if let error { return body(poison(error, afterRecord: pending.hasRecord)) }
+      guard pending.hasNamelessLog else { return body(nil) }
+      // On a thread that may wait for the turnstile: this one may have passed it.
+      WorkerThreads.shared.run { [self] in
+        do throws(StorageError) {
+          try replace(pending.log)
+          body(nil)
+        } catch {
+          body(error)
+        }
+      }
+    }
+    guard pending.needsSync else { return finish(nil) }
+    commits.whenDurable(commit) { () throws(StorageError) in
+      try pending.log.sync(for: .commit)
+      try pending.file.checkNames(pending.log)
+    } publish: { [self] in
+      show(through: $0)
+    } finish: {
+      finish($0)
     }
   }
 

@@ -148,6 +148,27 @@ public final class WriteTransaction: TreeReader {
   ///   transaction is then aborted.
   @discardableResult
   public func commit() throws(StorageError) -> CommitNumber {
+    let written = try write()
+    try written.waitUntilDurable()
+    return written.number
+  }
+
+  /// Commits as ``commit()`` does.
+  ///
+  /// - Returns: the store as this commit left it, which the newest snapshot need not be any more.
+  ///   Of a transaction that changed nothing, the store as it began.
+  public func commitAndShow(
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws(StorageError) -> Snapshot {
+    let written = try write()
+    try written.waitUntilDurable()
+    return written.show(file: file, line: line)
+  }
+
+  /// Commits without waiting for the disk.
+  ///
+  /// - Throws: as ``commit()``, but for errors of the disk that are met when the commit is synced.
+  package func write() throws(StorageError) -> WrittenCommit {
     try checkOpen()
     do throws(StorageError) {
       if let failure = editor.failure { throw failure }
@@ -158,20 +179,10 @@ public final class WriteTransaction: TreeReader {
       throw error
     }
     end()
-    return try core.finish(editor)
-  }
-
-  /// Commits as ``commit()`` does.
-  ///
-  /// - Returns: the store as this commit left it, which the newest snapshot need not be any more.
-  ///   Of a transaction that changed nothing, the store as it began.
-  public func commitAndShow(
-    file: StaticString = #fileID, line: UInt = #line
-  ) throws(StorageError) -> Snapshot {
     let (version, parent) = (editor.space, editor.space.parent?.space)
-    let number = try commit()
+    let (number, pending) = try core.finish(editor)
     let shown = number == version.commit ? version : parent ?? version
-    return Snapshot(core.sameVersion(as: shown, for: SnapshotHolder(file: file, line: line)))
+    return WrittenCommit(core, number, shown, pending)
   }
 
   /// Waits until a snapshot shows what this transaction began with. Without that, it may show an

@@ -121,4 +121,150 @@ struct CommitQueueTests {
     #expect(disk.state.withLock { $0.syncCount } == 1)
     #expect(queue.durableCommit.rawValue == 0)
   }
+
+  // MARK: Without a thread
+
+  /// Threads that wait, and commits that wait without one.
+  @Test(arguments: [0, 100, 2_000] as [UInt32])
+  func `no function is called before a sync that began later has ended`(microseconds: UInt32) {
+    let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
+    let (threadCount, commitCount) = (6, microseconds > 1_000 ? 40 : 400)
+    let group = DispatchGroup()
+    runOnThreads(threadCount) { thread in
+      var random = SeededGenerator(seed: UInt64(thread))
+      let sync: @Sendable () throws(StorageError) -> Void = { () throws(StorageError) in
+        try disk.sync(microseconds)
+      }
+      let publish: @Sendable (CommitNumber) -> [AnyObject] = { commit in
+        disk.state.withLock { $0.shown = max($0.shown, commit.rawValue) }
+        return []
+      }
+      for _ in 0..<commitCount {
+        let number = disk.write(queue)
+        let check: @Sendable (StorageError?) -> Void = { error in
+          let (durable, shown) = disk.state.withLock { ($0.durable, $0.shown) }
+          #expect(error == nil && durable >= number && shown >= number)
+        }
+        if thread % 3 == 0 {
+          do {
+            try queue.waitUntilDurable(
+              CommitNumber(rawValue: number), sync: sync, publish: publish)
+          } catch {
+            Issue.record("\(error)")
+          }
+          check(nil)
+        } else {
+          group.enter()
+          queue.whenDurable(CommitNumber(rawValue: number), sync: sync, publish: publish) {
+            check($0)
+            group.leave()
+          }
+        }
+        if random.next() % 8 == 0 { usleep(UInt32(random.next() % 300)) }
+      }
+    }
+    #expect(group.wait(timeout: .now() + 300) == .success)
+    let (written, durable, syncCount) = disk.state.withLock {
+      ($0.written, $0.durable, $0.syncCount)
+    }
+    #expect(written == UInt64(threadCount * commitCount))
+    #expect(durable == written)
+    if microseconds > 0 { #expect(syncCount < threadCount * commitCount) }
+  }
+
+  /// While one syncs, the others return at once, and one sync serves them all.
+  @Test func `a commit that waits without a thread keeps none`() {
+    let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
+    let (began, door) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let first = disk.write(queue)
+    let group = DispatchGroup()
+    group.enter()
+    runOnThread {
+      queue.whenDurable(CommitNumber(rawValue: first)) { () throws(StorageError) in
+        began.signal()
+        door.wait()
+        try disk.sync(0)
+      } publish: { _ in
+        []
+      } finish: {
+        #expect($0 == nil)
+        group.leave()
+      }
+    }
+    began.wait()
+    let finished = Mutex(0)
+    for _ in 0..<1_000 {
+      group.enter()
+      queue.whenDurable(CommitNumber(rawValue: disk.write(queue))) { () throws(StorageError) in
+        try disk.sync(0)
+      } publish: { _ in
+        []
+      } finish: {
+        #expect($0 == nil)
+        finished.withLock { $0 += 1 }
+        group.leave()
+      }
+    }
+    #expect(finished.withLock { $0 } == 0)
+    door.signal()
+    #expect(group.wait(timeout: .now() + 300) == .success)
+    #expect(finished.withLock { $0 } == 1_000)
+    #expect(disk.state.withLock { $0.syncCount } == 2)
+  }
+
+  @Test func `the error of a sync is also that of those that wait without a thread`() {
+    let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
+    let errorCount = Mutex(0)
+    let group = DispatchGroup()
+    for _ in 0..<50 { group.enter() }
+    runOnThreads(5) { _ in
+      for _ in 0..<10 {
+        queue.whenDurable(CommitNumber(rawValue: disk.write(queue))) { () throws(StorageError) in
+          try disk.sync(3_000, failing: true)
+        } publish: { _ in
+          Issue.record("nothing is on disk")
+          return []
+        } finish: { error in
+          if error != nil { errorCount.withLock { $0 += 1 } }
+          group.leave()
+        }
+      }
+    }
+    #expect(group.wait(timeout: .now() + 300) == .success)
+    #expect(errorCount.withLock { $0 } == 50)
+    #expect(disk.state.withLock { $0.syncCount } == 1)
+  }
+
+  /// As when a checkpoint or a new log has made everything durable.
+  @Test func `what becomes durable by other means ends the waiting`() {
+    let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
+    let (began, door) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let first = disk.write(queue)
+    let group = DispatchGroup()
+    group.enter()
+    runOnThread {
+      queue.whenDurable(CommitNumber(rawValue: first)) { () throws(StorageError) in
+        began.signal()
+        door.wait()
+      } publish: { _ in
+        []
+      } finish: { _ in
+        group.leave()
+      }
+    }
+    began.wait()
+    let finished = Mutex(0)
+    let second = CommitNumber(rawValue: disk.write(queue))
+    queue.whenDurable(second) { () throws(StorageError) in
+      Issue.record("there is nothing to sync")
+    } publish: { _ in
+      []
+    } finish: { _ in
+      finished.withLock { $0 += 1 }
+    }
+    queue.noteDurable(second)
+    #expect(finished.withLock { $0 } == 1)
+    door.signal()
+    #expect(group.wait(timeout: .now() + 300) == .success)
+  }
 }

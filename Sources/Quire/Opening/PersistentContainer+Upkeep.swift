@@ -19,9 +19,11 @@ extension PersistentContainer {
   /// - Throws: what ``PersistentStore/check()`` throws.
   @concurrent
   public final func check() async throws -> [StoreInspection] {
-    try persistentStoreCoordinator.persistentStores.map { store in
-      try Task.checkCancellation()
-      return try store.check()
+    try await StoreExecutor.run {
+      try persistentStoreCoordinator.persistentStores.map { store in
+        try Task.checkCancellation()
+        return try store.check()
+      }
     }
   }
 
@@ -46,9 +48,11 @@ extension PersistentContainer {
           ? "the container \(name) has no store to copy: load it first"
           : "the container \(name) has \(stores.count) stores: copy each by itself")
     }
-    try store.backUp(to: url) { state in
-      try Task.checkCancellation()
-      progress?(state)
+    try await StoreExecutor.run {
+      try store.backUp(to: url) { state in
+        try Task.checkCancellation()
+        progress?(state)
+      }
     }
   }
 
@@ -62,10 +66,12 @@ extension PersistentContainer {
   public final func compact(
     progress: (@Sendable (StoreProgress) -> Void)? = nil
   ) async throws {
-    for store in persistentStoreCoordinator.persistentStores {
-      try store.compact { state in
-        try Task.checkCancellation()
-        progress?(state)
+    try await StoreExecutor.run {
+      for store in persistentStoreCoordinator.persistentStores {
+        try store.compact { state in
+          try Task.checkCancellation()
+          progress?(state)
+        }
       }
     }
   }

@@ -15,6 +15,10 @@ extension PersistentContainer {
   /// When `body` throws, or the save fails, nothing is saved and all changes are dropped with the
   /// context.
   ///
+  /// `body` runs on a thread of the stores', apart from those that Swift runs tasks on. While the
+  /// save waits for its turn to write, or for the disk, it has no thread: thousands may wait. Among
+  /// tasks, those that have come first have the first turn.
+  ///
   /// - Parameters:
   ///   - attempts: how often `body` may be run, each time in a new context with the newest state:
   ///     again if the save fails as another one came first
@@ -25,7 +29,8 @@ extension PersistentContainer {
   /// - Returns: what `body` returns, when it is saved: no object, but an
   ///   ``ManagedObject/objectID``, which finds the object in another context.
   /// - Throws: what `body` or ``ManagedObjectContext/save()`` throws; `CancellationError` if the
-  ///   task is cancelled before `body` is run again.
+  ///   task is cancelled before `body` is run, or before it is the save's turn to write. Nothing is
+  ///   written then; a write that was begun is finished, and on disk when this returns.
   @concurrent
   @discardableResult
   public final func write<Result: Sendable>(
@@ -45,13 +50,14 @@ extension PersistentContainer {
     _ body: @Sendable (ManagedObjectContext) async throws -> Result
   ) async throws -> Result {
     try await performBackgroundTask { context in
+      try Task.checkCancellation()
       let result = try await body(context)
-      try context.save()
+      try await context.saveInTask()
       return result
     }
   }
 
-  /// The same, on the caller's thread.
+  /// The same, on the caller's thread, which waits. Cancellation is not heard.
   @discardableResult
   public final func writeAndWait<Result: Sendable>(
     attempts: Int = 1, _ body: (ManagedObjectContext) throws -> Result
@@ -75,13 +81,17 @@ extension PersistentContainer {
 
   /// Runs `body` off the caller's actor with a context of its own, to read.
   ///
+  /// It runs on a thread of the stores', as in ``performBackgroundTask(_:)``.
+  ///
   /// - Throws: what `body` throws; ``PersistenceError/Code/persistentStoreOperation`` when it has
-  ///   changed objects, which are not saved; an error of reading that the context has kept.
+  ///   changed objects, which are not saved; an error of reading that the context has kept;
+  ///   `CancellationError` if the task is cancelled before `body` is run.
   @concurrent
   public final func read<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) async throws -> Result
   ) async throws -> Result {
     try await performBackgroundTask { context in
+      try Task.checkCancellation()
       let result = try await body(context)
       try context.requireNothingToSave()
       return result

@@ -157,14 +157,15 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
         }
       }
       if description.shouldAddStoreAsynchronously {
-        Task.detached { load() }
+        StoreExecutor.start(load)
       } else {
         load()
       }
     }
   }
 
-  /// Opens the stores that ``persistentStoreDescriptions`` ask for, off the caller's actor.
+  /// Opens the stores that ``persistentStoreDescriptions`` ask for, off the caller's actor, on a
+  /// thread of the stores'.
   ///
   /// - Returns: the stores, in the order of their descriptions.
   /// - Throws: the first error that
@@ -173,7 +174,7 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
   @concurrent
   @discardableResult
   open func loadPersistentStores() async throws -> [PersistentStore] {
-    try persistentStoreDescriptions.map(add)
+    try await StoreExecutor.run { try persistentStoreDescriptions.map(add) }
   }
 
   /// Opens or creates the container's store, at a place of its own.
@@ -222,10 +223,13 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
   }
 
   /// Runs `body` off the caller's actor, with a context of its own.
+  ///
+  /// It runs on a thread of the stores', apart from those that Swift runs tasks on, and may block
+  /// it. A closure of an actor runs where its actor does.
   @concurrent
   open func performBackgroundTask<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) async throws -> Result
   ) async rethrows -> Result {
-    try await body(newBackgroundContext())
+    try await StoreExecutor.run { try await body(newBackgroundContext()) }
   }
 }

@@ -144,40 +144,70 @@ extension PersistentStore {
 
   // MARK: Saving
 
+  /// A commit whose record is written, and the metadata that it saves.
+  struct WrittenSave {
+    let commit: WrittenCommit
+    fileprivate let metadata: [String: MetadataValue]?
+    fileprivate let setCount: Int
+  }
+
   /// Commits a save, with the metadata that were set since the last one.
   ///
-  /// - Parameter body: writes the save to an incremental store, whose commits the transaction only
-  ///   numbers; called with the metadata.
   /// - Returns: the state after this commit.
   /// - Throws: an error, also if the store was removed from its coordinator since the transaction
   ///   began, as the commit would be lost.
   @discardableResult
-  func commit(
-    _ transaction: WriteTransaction, with body: (([String: any Sendable]?) throws -> Void)? = nil
-  ) throws -> Snapshot {
-    guard !entities.isRetired else {
-      throw PersistenceError(
-        .persistentStoreSave,
-        "the coordinator has let go of the store meanwhile: save again for the one that it has now")
-    }
+  func commit(_ transaction: WriteTransaction) throws -> Snapshot {
+    let save = try write(transaction)
+    try save.commit.waitUntilDurable()
+    return finish(save)
+  }
+
+  /// The same without waiting for the disk: ``finish(_:)`` follows when the commit is durable.
+  func write(_ transaction: WriteTransaction) throws -> WrittenSave {
+    try requireCurrent()
     let (pending, count) = metadataState.withLock { ($0.pending, $0.setCount) }
     if let pending { try StoreSchema.replaceMetadata(by: pending, in: transaction) }
-    let snapshot: Snapshot
-    if let body {
-      try recordCommit(in: transaction)
-      try body(pending?.mapValues(\.sendableValue))
-      // The incremental store has the save, even if the commit that numbers it fails.
-      snapshot = try (try? transaction.commitAndShow()) ?? pages.snapshot()
-    } else {
-      snapshot = try transaction.commitAndShow()
-    }
-    guard let pending else { return snapshot }
+    return WrittenSave(commit: try transaction.write(), metadata: pending, setCount: count)
+  }
+
+  func finish(_ save: WrittenSave) -> Snapshot {
+    let snapshot = save.commit.show()
+    noteSaved(save.metadata, save.setCount)
+    return snapshot
+  }
+
+  /// Commits a save to an incremental store, whose commits the transaction only numbers.
+  ///
+  /// - Parameter body: writes the save; called with the metadata.
+  func commit(
+    _ transaction: WriteTransaction, with body: ([String: any Sendable]?) throws -> Void
+  ) throws -> Snapshot {
+    try requireCurrent()
+    let (pending, count) = metadataState.withLock { ($0.pending, $0.setCount) }
+    if let pending { try StoreSchema.replaceMetadata(by: pending, in: transaction) }
+    try recordCommit(in: transaction)
+    try body(pending?.mapValues(\.sendableValue))
+    // The incremental store has the save, even if the commit that numbers it fails.
+    let snapshot = try (try? transaction.commitAndShow()) ?? pages.snapshot()
+    noteSaved(pending, count)
+    return snapshot
+  }
+
+  private func requireCurrent() throws {
+    guard entities.isRetired else { return }
+    throw PersistenceError(
+      .persistentStoreSave,
+      "the coordinator has let go of the store meanwhile: save again for the one that it has now")
+  }
+
+  private func noteSaved(_ metadata: [String: MetadataValue]?, _ count: Int) {
+    guard let metadata else { return }
     metadataState.withLock { state in
-      state.saved = pending
+      state.saved = metadata
       // Other metadata may have been set in the meantime.
       if state.setCount == count { state.pending = nil }
     }
-    return snapshot
   }
 
   /// Makes a change, as a transaction without any is no commit, and would not be noticed by others.
@@ -195,7 +225,7 @@ extension PersistentStore {
       let transaction = try pages.beginWrite()
       do {
         if let incremental {
-          try commit(transaction) { metadata in
+          _ = try commit(transaction) { metadata in
             var request = IncrementalStoreSave()
             request.metadata = metadata
             _ = try incremental.asking(.persistentStoreSave, to: "write its metadata") {

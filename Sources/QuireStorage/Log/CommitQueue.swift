@@ -9,6 +9,11 @@ import Synchronization
 /// and those that need the next one wait separately, and the first of the latter stays awake for a
 /// while, to begin at once.
 ///
+/// Commits of asynchronous functions wait without a thread: a function is called when they are on
+/// disk. The first of them syncs by itself, on the thread that it has. For those that come while a
+/// sync is under way a thread of the pool syncs, one time after the other, until none is left: it
+/// needs not be woken in between.
+///
 /// `@unchecked Sendable`: mutable state that is not atomic is accessed only with the monitor
 /// locked.
 package final class CommitQueue: @unchecked Sendable {
@@ -27,6 +32,18 @@ package final class CommitQueue: @unchecked Sendable {
   /// known of the next one.
   private var watchedRound = 0
   private var failure: StorageError?
+  /// Commits that wait without a thread.
+  private var waiters: [Waiter] = []
+  /// Whether a thread of the pool syncs for them, or will.
+  private var isServed = false
+
+  /// A commit that waits without a thread.
+  private struct Waiter {
+    let commit: CommitNumber
+    let sync: @Sendable () throws(StorageError) -> Void
+    let publish: @Sendable (CommitNumber) -> [AnyObject]
+    let finish: @Sendable (StorageError?) -> Void
+  }
 
   package init(_ commit: CommitNumber) {
     written = commit
@@ -52,13 +69,15 @@ package final class CommitQueue: @unchecked Sendable {
   ///
   /// All waiters are woken: a thread that stays awake to sync next has nothing to do now, and those
   /// that sleep until it syncs would not be woken.
-  func noteDurable(_ commit: CommitNumber) {
+  package func noteDurable(_ commit: CommitNumber) {
     monitor.lock()
     written = max(written, commit)
     durable = max(durable, commit)
+    let finished = takeFinished()
     monitor.unlock()
     monitor.wakeAll(0)
     monitor.wakeAll(1)
+    for (waiter, error) in finished { waiter.finish(error) }
   }
 
   /// Waits until the commit is on disk.
@@ -94,6 +113,58 @@ package final class CommitQueue: @unchecked Sendable {
     monitor.unlock()
   }
 
+  /// Calls `finish` when the commit is on disk, or with the error of the sync: on this thread
+  /// before it returns, or on another one at any time.
+  ///
+  /// - Parameters:
+  ///   - sync: as in ``waitUntilDurable(_:sync:publish:)``, as is `publish`. Another thread may
+  ///     call them, for this commit and others.
+  package func whenDurable(
+    _ commit: CommitNumber, sync: @escaping @Sendable () throws(StorageError) -> Void,
+    publish: @escaping @Sendable (CommitNumber) -> [AnyObject],
+    finish: @escaping @Sendable (StorageError?) -> Void
+  ) {
+    monitor.lock()
+    if durable < commit, failure == nil {
+      guard !isSyncing.load(ordering: .relaxed) else {
+        // When the sync under way ends, a thread of the pool is called.
+        waiters.append(Waiter(commit: commit, sync: sync, publish: publish, finish: finish))
+        return monitor.unlock()
+      }
+      lead(sync: sync, publish: publish)
+    }
+    let error = durable < commit ? failure : nil
+    monitor.unlock()
+    finish(error)
+  }
+
+  /// Syncs as long as there are commits that wait without a thread.
+  private func serve() {
+    monitor.lock()
+    // Each time by one that still waits: the log of an earlier one may have been replaced.
+    while let waiter = waiters.first {
+      if isSyncing.load(ordering: .relaxed) {
+        monitor.wait(for: round & 1)
+      } else {
+        lead(sync: waiter.sync, publish: waiter.publish)
+      }
+    }
+    isServed = false
+    monitor.unlock()
+  }
+
+  /// Takes the waiters that need not wait any more. The monitor is locked.
+  private func takeFinished() -> [(waiter: Waiter, error: StorageError?)] {
+    var finished: [(Waiter, StorageError?)] = []
+    waiters.removeAll { waiter in
+      let isDurable = waiter.commit <= durable
+      guard isDurable || failure != nil else { return false }
+      finished.append((waiter, isDurable ? nil : failure))
+      return true
+    }
+    return finished
+  }
+
   /// Syncs for all threads that have written. The monitor is locked before and afterwards.
   private func lead(
     sync: () throws(StorageError) -> Void, publish: (CommitNumber) -> [AnyObject]
@@ -124,8 +195,13 @@ package final class CommitQueue: @unchecked Sendable {
     } else if watchedRound != round + 1 {
       monitor.wakeOne((round + 1) & 1)
     }
-    guard !leftovers.isEmpty else { return }
+    let finished = waiters.isEmpty ? [] : takeFinished()
+    let needsServer = !waiters.isEmpty && !isServed
+    if needsServer { isServed = true }
+    guard !leftovers.isEmpty || !finished.isEmpty || needsServer else { return }
     monitor.unlock()
+    if needsServer { WorkerThreads.shared.run { [self] in serve() } }
+    for (waiter, error) in finished { waiter.finish(error) }
     leftovers = []
     monitor.lock()
   }

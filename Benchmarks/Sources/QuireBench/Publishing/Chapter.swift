@@ -13,7 +13,7 @@ struct Chapter: Sendable {
 
   static let all: [Chapter] = [
     byteKeys, integerKeys, durableCommits, concurrency, openings, large, objects, questions, lists,
-    batches, stacks, migrations, kindsOfMigration,
+    tasks, batches, stacks, migrations, kindsOfMigration,
   ]
 
   // MARK: The storage engine
@@ -120,6 +120,20 @@ struct Chapter: Sendable {
       that is told of the difference. SQLite changes the row and selects the list again.
       """,
     rows: [("obj_live_list", "one of 100,000 changes")])
+
+  private static let tasks = Chapter(
+    title: "Tasks and threads",
+    text: """
+      Sixteen threads that write by `writeAndWait`, and sixteen tasks that `await` a `write`: one object each time, \
+      16,000 in all. Reads count one object: what is left is the cost of a context, and for a task the way to a thread \
+      of the store's and back. The last row is how late the latest of 500 ticks of 10 ms came, of a task beside two \
+      that read without a pause. There are no peers: they have no tasks.
+      """,
+    rows: [
+      ("obj_write_threads", "writes, sixteen threads"),
+      ("obj_write_tasks", "writes, sixteen tasks"), ("obj_read_wait", "reads, a thread"),
+      ("obj_read_await", "reads, a task"), ("task_ticker", "the latest tick"),
+    ])
 
   private static let batches = Chapter(
     title: "Batches",

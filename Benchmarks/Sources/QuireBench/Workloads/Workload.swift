@@ -36,6 +36,7 @@ struct Workload: Sendable {
     .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objRelease, .objFetchByID,
     .objFetchBySlug, .objBeginsWith, .objFilterAndSort, .objLiveList, .objTraverse, .objGroup,
     .objGroupCount, .objCount, .objUpdate, .objDelete,
+    .objWriteThreads, .objWriteTasks, .objReadWait, .objReadAwait, .taskTicker,
     .batchInsert, .batchInsertMany, .batchUpdate, .batchDelete,
     .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
     .migrateDeferred, .migrateCustom, .migrateKinds,

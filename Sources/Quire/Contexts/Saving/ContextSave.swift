@@ -113,21 +113,52 @@ extension ContextSave {
     var views: [StoreView] = []
     /// The error by which the other parts were not saved.
     var failure: PersistenceError?
+    /// The commit of the save's one part, when it is written and not known to be durable. There are
+    /// no views then.
+    var waiting: PersistentStore.WrittenSave?
 
     var parts: ArraySlice<SaveOperation> { save.parts.prefix(views.count) }
   }
+
+  typealias Transactions = [ObjectIdentifier: WriteTransaction]
 
   /// Opens a transaction in each store.
   ///
   /// All contexts of the process lock stores in the same order, so that no two of them wait for
   /// each other.
-  static func beginWrites(
-    in sessions: [StoreSession]
-  ) throws -> [ObjectIdentifier: WriteTransaction] {
-    var transactions: [ObjectIdentifier: WriteTransaction] = [:]
+  static func beginWrites(in sessions: [StoreSession]) throws -> Transactions {
+    try beginWrites(in: inOrder(sessions)) { try $0.store.pages.beginWrite() } ?? [:]
+  }
+
+  /// The same for an asynchronous function that has waited for the first of the stores.
+  ///
+  /// The others are waited for by the thread: functions that wait for two turns without one would
+  /// have to give up the first for the second.
+  ///
+  /// - Returns: `nil` if it is not the function's turn.
+  static func beginWritesIfFree(
+    in sessions: [StoreSession], _ turn: WriterTurn
+  ) throws -> Transactions? {
+    let first = inOrder(sessions).first
+    return try beginWrites(in: inOrder(sessions)) { session in
+      session === first
+        ? try session.store.pages.beginWriteIfFree(turn) : try session.store.pages.beginWrite()
+    }
+  }
+
+  /// The sessions in the order in which their stores are locked.
+  static func inOrder(_ sessions: [StoreSession]) -> [StoreSession] {
+    sessions.sorted { $0.identity.precedes($1.identity) }
+  }
+
+  private static func beginWrites(
+    in sessions: [StoreSession], _ begin: (StoreSession) throws -> WriteTransaction?
+  ) throws -> Transactions? {
+    var transactions: Transactions = [:]
     do {
-      for session in sessions.sorted(by: { $0.identity.precedes($1.identity) }) {
-        transactions[ObjectIdentifier(session)] = try session.store.pages.beginWrite()
+      for session in sessions {
+        guard let transaction = try begin(session) else { return nil }
+        transactions[ObjectIdentifier(session)] = transaction
       }
     } catch {
       transactions.values.forEach { $0.abort() }
@@ -142,10 +173,12 @@ extension ContextSave {
   /// - Parameters:
   ///   - transactions: one for each part at least. All have ended when this returns or throws.
   ///   - settling: whether deferred links are written to their trees.
+  ///   - waits: whether the thread waits until the commits are durable. If not, that of a save to
+  ///     one store may be left to ``finish(_:_:)``.
   /// - Returns: the durable parts: all, or the first ones.
   /// - Throws: if nothing was saved; ``SaveOperation/Outdated`` if there are conflicts.
   func write(
-    in transactions: [ObjectIdentifier: WriteTransaction], settling: Bool
+    in transactions: Transactions, settling: Bool, waits: Bool = true
   ) throws -> Outcome {
     var outcome = Outcome(save: self)
     // Committed ones have ended already, and are not affected.
@@ -176,6 +209,10 @@ extension ContextSave {
       }
       for part in parts {
         guard let transaction = transactions[ObjectIdentifier(part.session)] else { continue }
+        if !waits, parts.count == 1, part.session.incremental == nil {
+          outcome.waiting = try part.store.write(transaction)
+          break
+        }
         outcome.views.append(try part.commit(transaction))
       }
     } catch {
@@ -183,14 +220,27 @@ extension ContextSave {
         outcome.failure = incompleteSave(outcome.views.count, error)
         return outcome
       }
-      if let error = error as? StorageError {
-        throw PersistenceError(
-          .persistentStoreSave, "the changes could not be written",
-          orUnknown: "whether the changes are saved", error)
-      }
-      throw error
+      throw (error as? StorageError).map(unwritten) ?? error
     }
     return outcome
+  }
+
+  /// Completes a save to one store whose commit was waited for.
+  ///
+  /// - Parameter error: why the commit did not become durable.
+  func finish(_ outcome: Outcome, _ error: StorageError?) throws -> Outcome {
+    if let error { throw unwritten(error) }
+    guard let waiting = outcome.waiting, let part = parts.first else { return outcome }
+    var outcome = outcome
+    outcome.waiting = nil
+    outcome.views.append(StoreView(part.entities, part.store.finish(waiting)))
+    return outcome
+  }
+
+  private func unwritten(_ error: StorageError) -> any Error {
+    PersistenceError(
+      .persistentStoreSave, "the changes could not be written",
+      orUnknown: "whether the changes are saved", error)
   }
 
   /// Checks that watched objects are unchanged in stores that this save does not write to.

@@ -14,31 +14,30 @@ extension ManagedObjectContext {
   }
 
   final func write(asking: Bool) throws {
-    try requireIdle(for: "save()")
-    mergeWaitingCommits()
-    undoRecording?.manager.continueEvent()
+    try beginSave()
     // A save ends the event when its objects are clean: later changes by hooks and observers belong
     // to the next.
     var isEventOver = false
     defer { if !isEventOver { undoRecording?.manager.endEvent() } }
     let finished = try during(.saving) { try finishedSave(asking: asking, &isEventOver) }
-    switch finished {
-    case nil: return
-    case .toParent(let save, let notice): announce(save, notice)
-    case .toStores(let save): try announce(save)
-    case .emptied(let effects): effects?.notifyObservers(of: self)
-    }
+    try announce(finished)
+  }
+
+  final func beginSave() throws {
+    try requireIdle(for: "save()")
+    mergeWaitingCommits()
+    undoRecording?.manager.continueEvent()
   }
 
   /// A save that is over, and whose observers are to be notified.
-  private enum FinishedSave {
+  enum FinishedSave {
     case toParent(ContextSave, ContextNotice)
     case toStores(FinishedStoreSave)
     /// The merge policy has left nothing to save.
     case emptied(PolicyEffects?)
   }
 
-  private struct FinishedStoreSave {
+  struct FinishedStoreSave {
     let outcome: ContextSave.Outcome
     /// The changes of each store, for observers.
     let told: [(part: SaveOperation, saved: SavedChanges)]
@@ -47,23 +46,43 @@ extension ManagedObjectContext {
     let untouched: [StoreSession]
   }
 
+  /// A save before anything is written.
+  enum PreparedSave {
+    case nothing
+    case toParent
+    case toStores(ContextSave, [StoreSession])
+  }
+
   /// Saves, and makes the objects clean.
   ///
   /// - Returns: `nil` when there was nothing to save.
   private func finishedSave(
     asking: Bool, _ isEventOver: inout Bool
   ) throws -> FinishedSave? {
+    switch try preparedSave(asking: asking) {
+    case .nothing: return nil
+    case .toParent: return try savedToParent(&isEventOver)
+    case .toStores(let save, let sessions):
+      do {
+        let settling = asking || deferredLinks?.isFull ?? false
+        let outcome = try save.write(
+          in: ContextSave.beginWrites(in: save.parts.map(\.session)), settling: settling)
+        return finished(outcome, nil, sessions, asking: asking, &isEventOver)
+      } catch let error where Self.isConflict(error) {
+        return try savedMerged(save, sessions, asking: asking, &isEventOver)
+      }
+    }
+  }
+
+  /// Prepares the save, up to the locking of stores.
+  final func preparedSave(asking: Bool) throws -> PreparedSave {
     if asking, hasChanges { noticeCenter?.postWillSave() }
     processPendingChangesOfEvent()
     try throwKeptErrors()
-    if let parent {
-      guard hasChanges, let save = try save(to: parent) else { return nil }
-      isEventOver = true
-      return .toParent(save, finish(save))
-    }
+    if parent != nil { return .toParent }
     guard hasChanges else {
       for session in presentSessions() { try session.store.saveMetadata() }
-      return nil
+      return .nothing
     }
     let sessions = try requiredSessions()
     for session in sessions { session.joinCommits() }
@@ -80,21 +99,42 @@ extension ManagedObjectContext {
       undoRecording?.willCommit(save)
     }
     // Hooks may have taken back all changes.
-    guard hasChanges else { return nil }
-    let outcome: ContextSave.Outcome
-    var effects: PolicyEffects?
-    do {
-      let settling = asking || deferredLinks?.isFull ?? false
-      outcome = try save.write(
-        in: ContextSave.beginWrites(in: save.parts.map(\.session)), settling: settling)
-    } catch let error where error is SaveOperation.Outdated || error is SaveOperation.Duplicates {
-      policyEffects = PolicyEffects()
-      defer { policyEffects = nil }
-      let merged = try commitMerged(save)
-      effects = policyEffects
-      guard let merged else { return .emptied(effects) }
-      outcome = merged
-    }
+    return hasChanges ? .toStores(save, sessions) : .nothing
+  }
+
+  final func savedToParent(_ isEventOver: inout Bool) throws -> FinishedSave? {
+    guard let parent, hasChanges, let save = try save(to: parent) else { return nil }
+    isEventOver = true
+    return .toParent(save, finish(save))
+  }
+
+  /// Whether a save may succeed when the policy has resolved its conflicts.
+  static func isConflict(_ error: any Error) -> Bool {
+    error is SaveOperation.Outdated || error is SaveOperation.Duplicates
+  }
+
+  /// Saves after the policy has resolved the conflicts.
+  final func savedMerged(
+    _ save: ContextSave, _ sessions: [StoreSession], asking: Bool, _ isEventOver: inout Bool
+  ) throws -> FinishedSave? {
+    let (outcome, effects) = try committedMerged(save)
+    guard let outcome else { return .emptied(effects) }
+    return finished(outcome, effects, sessions, asking: asking, &isEventOver)
+  }
+
+  private func committedMerged(
+    _ save: ContextSave
+  ) throws -> (ContextSave.Outcome?, PolicyEffects?) {
+    policyEffects = PolicyEffects()
+    defer { policyEffects = nil }
+    return (try commitMerged(save), policyEffects)
+  }
+
+  /// Makes the objects of a committed save clean.
+  final func finished(
+    _ outcome: ContextSave.Outcome, _ effects: PolicyEffects?, _ sessions: [StoreSession],
+    asking: Bool, _ isEventOver: inout Bool
+  ) -> FinishedSave {
     isEventOver = true
     return .toStores(
       FinishedStoreSave(
@@ -140,6 +180,15 @@ extension ManagedObjectContext {
     }
     if isTold { for part in outcome.parts { part.forEachObject { $0.didSave() } } }
     return told
+  }
+
+  final func announce(_ save: FinishedSave?) throws {
+    switch save {
+    case nil: return
+    case .toParent(let save, let notice): announce(save, notice)
+    case .toStores(let save): try announce(save)
+    case .emptied(let effects): effects?.notifyObservers(of: self)
+    }
   }
 
   /// Notifies observers and children of a save that is over.

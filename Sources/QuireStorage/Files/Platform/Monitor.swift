@@ -23,7 +23,16 @@ package final class Monitor: @unchecked Sendable {
     conditions = .allocate(capacity: conditionCount)
     conditions.initialize(repeating: pthread_cond_t())
     pthread_mutex_init(mutex, nil)
-    for condition in 0..<conditionCount { pthread_cond_init(at(condition), nil) }
+    #if canImport(Darwin)
+      for condition in 0..<conditionCount { pthread_cond_init(at(condition), nil) }
+    #else
+      // Waits that end by themselves must not depend on what the time of day is set to.
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      for condition in 0..<conditionCount { pthread_cond_init(at(condition), &attributes) }
+      pthread_condattr_destroy(&attributes)
+    #endif
   }
 
   deinit {
@@ -42,7 +51,32 @@ package final class Monitor: @unchecked Sendable {
   package func lock() { pthread_mutex_lock(mutex) }
   package func unlock() { pthread_mutex_unlock(mutex) }
   /// Releases the lock until the condition is signalled; must be called with the lock held.
-  package func wait(for condition: Int = 0) { pthread_cond_wait(at(condition), mutex) }
+  ///
+  /// A thread of a pool tells its pool, which lets another one work meanwhile.
+  package func wait(for condition: Int = 0) {
+    let pool = WorkerThreads.ofCurrentThread
+    pool?.beginBlocking()
+    pthread_cond_wait(at(condition), mutex)
+    pool?.endBlocking()
+  }
+  /// The same, for at most `duration`, and without telling a pool.
+  package func wait(for condition: Int = 0, atMost duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    #if canImport(Darwin)
+      pthread_cond_timedwait_relative_np(at(condition), mutex, &time)
+    #else
+      var now = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &now)
+      time.tv_sec += now.tv_sec
+      time.tv_nsec += now.tv_nsec
+      if time.tv_nsec >= 1_000_000_000 {
+        time.tv_sec += 1
+        time.tv_nsec -= 1_000_000_000
+      }
+      pthread_cond_timedwait(at(condition), mutex, &time)
+    #endif
+  }
   package func wakeOne(_ condition: Int = 0) { pthread_cond_signal(at(condition)) }
   package func wakeAll(_ condition: Int = 0) { pthread_cond_broadcast(at(condition)) }
 }
@@ -93,6 +127,21 @@ package enum Threads {
     // Ends early when a signal comes.
     while nanosleep(&wanted, &left) != 0, errno == EINTR { wanted = left }
   }
+
+  /// The number of processors that are online.
+  static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+  /// A word that each thread has for itself; `nil` to begin with.
+  static var ownWord: UnsafeMutableRawPointer? {
+    get { pthread_getspecific(key) }
+    set { pthread_setspecific(key, newValue) }
+  }
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
 
   /// Lets other threads run for a moment.
   static func yield() { sched_yield() }

@@ -79,13 +79,15 @@ enum Posix {
 
   /// Through the disk's own cache, where the system has a call for that.
   static func sync(_ descriptor: Int32, _ path: String) throws(StorageError) {
-    #if canImport(Darwin)
-      // Some file systems do not know the full sync; theirs is then the best there is.
-      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-      _ = try check("sync", path) { fsync(descriptor) }
-    #else
-      _ = try check("sync", path) { fdatasync(descriptor) }
-    #endif
+    try WorkerThreads.whileBlocked { () throws(StorageError) in
+      #if canImport(Darwin)
+        // Some file systems do not know the full sync; theirs is then the best there is.
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        _ = try check("sync", path) { fsync(descriptor) }
+      #else
+        _ = try check("sync", path) { fdatasync(descriptor) }
+      #endif
+    }
   }
 
   static func syncFolder(of path: String) throws(StorageError) {
