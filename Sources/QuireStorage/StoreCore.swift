@@ -7,8 +7,8 @@ import Synchronization
 /// checkpoint its thread has the store's file.
 ///
 /// `@unchecked Sendable`: `storage`, `checkpoint`, `durablePageCount`, `isLogWatched`,
-/// `mayHaveStrayPages` and `directRuns` are accessed only by the thread that has passed the turnstile; everything
-/// else is constant or behind the mutex.
+/// `mayHaveStrayPages` and `directRuns` are accessed only by the thread that has passed the
+/// turnstile; everything else is constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
@@ -234,7 +234,7 @@ final class StoreCore: @unchecked Sendable {
     let file: StoreFile
     let log: LogWriter
     let needsSync: Bool
-    /// Whether the commit has a record; otherwise it is only what an unchanged transaction has read.
+    /// Whether the commit has a record; without one it is what an unchanged transaction has read.
     let hasRecord: Bool
 
     init(_ file: StoreFile, _ log: LogWriter, needsSync: Bool, hasRecord: Bool = false) {
@@ -248,8 +248,8 @@ final class StoreCore: @unchecked Sendable {
   /// Commits a transaction's changes and lets the next writer in. With full durability the commit
   /// counts when it is on disk.
   ///
-  /// - Returns: the number of the commit, or of the one before it when nothing was changed; and what
-  ///   must be done before it counts, if anything.
+  /// - Returns: the number of the commit, or of the one before it when nothing was changed; and
+  ///   what must be done before it counts, if anything.
   func finish(
     _ editor: PageEditor
   ) throws(StorageError) -> (number: CommitNumber, pending: Pending?) {

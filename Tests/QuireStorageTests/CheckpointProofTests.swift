@@ -65,7 +65,7 @@ import Testing
   private func changedLeaf(_ store: PageStore) throws -> PageID {
     for number in 5..<40 as Range<UInt32> {
       var isLeaf = false
-      let isChanged = try StoreForgery.alterInMemory(PageID(rawValue: number), of: store) {
+      let isChanged = try store.alterInMemory(PageID(rawValue: number)) {
         isLeaf = $0[16] == 2
       }
       if isChanged, isLeaf { return PageID(rawValue: number) }
@@ -77,14 +77,14 @@ import Testing
   func `a page of another commit is not written`(isClosing: Bool) throws {
     let leaf = try changedLeaf(try makeStore(SimulatedDisk()))
     try expectRefusal(leaf, "it is of commit 1", isClosing: isClosing) { store in
-      _ = try StoreForgery.alterInMemory(leaf, of: store) { $0[8] = 1 }
+      _ = try store.alterInMemory(leaf) { $0[8] = 1 }
     }
   }
 
   @Test func `memory that was freed is not written`() throws {
     let leaf = try changedLeaf(try makeStore(SimulatedDisk()))
     try expectRefusal(leaf, "it is of commit", isClosing: false) { store in
-      _ = try StoreForgery.alterInMemory(leaf, of: store) { page in
+      _ = try store.alterInMemory(leaf) { page in
         for index in page.indices { page[index] = 0xDB }
       }
     }
@@ -94,7 +94,7 @@ import Testing
     let leaf = try changedLeaf(try makeStore(SimulatedDisk()))
     for type in [0, 1, 7] as [UInt8] {
       try expectRefusal(leaf, "a page of type \(type)", isClosing: false) { store in
-        _ = try StoreForgery.alterInMemory(leaf, of: store) { $0[16] = type }
+        _ = try store.alterInMemory(leaf) { $0[16] = type }
       }
     }
   }
@@ -103,7 +103,7 @@ import Testing
   func `a page that the maps have of another commit is not written`(isClosing: Bool) throws {
     let leaf = try changedLeaf(try makeStore(SimulatedDisk()))
     try expectRefusal(leaf, "the page maps do not have it", isClosing: isClosing) { store in
-      _ = try StoreForgery.alterInMemory(Self.map, of: store) { map in
+      _ = try store.alterInMemory(Self.map) { map in
         map[Self.entryStart + 4 * Int(leaf.rawValue)] &-= 1
       }
     }
@@ -116,7 +116,7 @@ import Testing
     let store = try makeStore(SimulatedDisk())
     var unchanged: PageID?
     for number in 5..<UInt32(store.statistics.pageCount) {
-      if try !StoreForgery.alterInMemory(PageID(rawValue: number), of: store, { _ in }) {
+      if try !store.alterInMemory(PageID(rawValue: number), { _ in }) {
         unchanged = PageID(rawValue: number)
       }
     }
@@ -124,7 +124,7 @@ import Testing
     let page = unchanged ?? PageID(rawValue: 100)
     let commit = store.statistics.commitNumber.rawValue
     try expectRefusal(page, "it was changed, and is not in memory", isClosing: isClosing) { store in
-      _ = try StoreForgery.alterInMemory(Self.map, of: store) { map in
+      _ = try store.alterInMemory(Self.map) { map in
         let entry = Self.entryStart + 4 * Int(page.rawValue)
         map[entry] = UInt8(truncatingIfNeeded: commit)
         map[entry + 1] = 0

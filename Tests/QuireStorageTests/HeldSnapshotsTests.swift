@@ -3,8 +3,8 @@ import QuireStorage
 import Testing
 
 /// Snapshots that are held while the store is changed, shrunk and grown, with room in memory for
-/// few of its pages: each shows what it showed at first, or that it has expired where there is little
-/// memory for what it keeps.
+/// few of its pages: each shows what it showed at first, or that it has expired where there is
+/// little memory for what it keeps.
 ///
 /// Four seeds in sixty, 57 among them, found that a snapshot saw pages of a later commit: a
 /// checkpoint had not put the old ones aside. Their map was not in memory, or a newer snapshot was

@@ -21,6 +21,21 @@ final class HookedDisk: FileSystem {
   func afterPublishing(_ hook: @escaping Hook) { publishingHook.withLock { $0 = hook } }
   private let publishingHook = Mutex<Hook?>(nil)
 
+  /// Calls `hook` before the read with that number from now on, once.
+  func beforeRead(_ number: Int, _ hook: @escaping Hook) {
+    readHook.withLock { $0 = (number, hook) }
+  }
+  private let readHook = Mutex<(remaining: Int, hook: Hook)?>(nil)
+
+  fileprivate func noteRead() {
+    readHook.withLock { pending -> Hook? in
+      pending?.remaining -= 1
+      guard let next = pending, next.remaining == 0 else { return nil }
+      pending = nil
+      return next.hook
+    }?()
+  }
+
   /// Lets the next write to the log write everything and say that the disk is full all the same.
   func refuseNextLogWrite(but first: Int = 0) { untilRefusal.store(first, ordering: .relaxed) }
   /// How many writes to a log succeed before one that is refused; below 0 when none will be.
@@ -88,7 +103,8 @@ private final class HookedFile: File {
   func read(
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> Int {
-    try file.read(at: offset, into: buffer)
+    owner.noteRead()
+    return try file.read(at: offset, into: buffer)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {

@@ -2,8 +2,8 @@ import QuireSimulation
 import QuireStorage
 import Testing
 
-/// Versions that something works on while snapshots expire, with no memory at all for what snapshots
-/// keep.
+/// Versions that something works on while snapshots expire, with no memory at all for what
+/// snapshots keep.
 ///
 /// The version that a checkpoint was writing expired like any other. Its pages were read after they
 /// were freed; a page that was allocated anew at an old address counted as written, and never was.
@@ -149,6 +149,45 @@ import Testing
     case .closed?: #expect(ending == .closed)
     default: Issue.record("a snapshot that has ended answers \(String(describing: answer))")
     }
+  }
+
+  @Test func `a value whose snapshot expires while it is read from the file is no damage`() throws {
+    let disk = HookedDisk()
+    let options = options { $0.cacheByteLimit = 0 }
+    let long = 200_000
+    @Sendable func put(_ store: PageStore, _ byte: UInt8, _ key: Int64) throws {
+      try store.write { transaction in
+        let tree =
+          try transaction.mutableRecordTree("records") ?? transaction.createRecordTree("records")
+        try tree.put([UInt8](repeating: byte, count: long), for: key)
+      }
+    }
+    do {
+      let store = try PageStore.open("store", options: options, in: disk)
+      try put(store, 1, 1)
+      try store.close()
+    }
+    let store = try PageStore.open("store", options: options, in: disk)
+    let snapshot = try store.snapshot()
+    let tree = try #require(try snapshot.recordTree("records"))
+    disk.beforeRead(3) {
+      // The checkpoint keeps old pages for the snapshot, so that it expires with the next commit,
+      // which uses the pages of its value again; nobody keeps these when they are overwritten.
+      try? put(store, 2, 1)
+      try? store.checkpoint()
+      try? put(store, 3, 2)
+      try? store.checkpoint()
+    }
+    let error = #expect(throws: StorageError.self) { _ = try tree.value(for: 1) }
+    guard case .snapshotExpired(_, let commit, _, _) = error else {
+      Issue.record("the answer is \(String(describing: error))")
+      return
+    }
+    #expect(commit == snapshot.commitNumber)
+    let newest = try #require(try store.snapshot().recordTree("records"))
+    #expect(try newest.value(for: 1)?.array == [UInt8](repeating: 2, count: long))
+    #expect(try newest.value(for: 2)?.array == [UInt8](repeating: 3, count: long))
+    #expect(try store.check().isSound)
   }
 
   /// Only what snapshots alone keep counts, so that one is not ended for what a checkpoint keeps.

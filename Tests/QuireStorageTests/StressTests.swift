@@ -2,8 +2,9 @@ import QuireSimulation
 import QuireStorage
 import Testing
 
-/// Everything at once, for ten seconds, or as many as `QUIRE_SECONDS` says; `QUIRE_SEED` begins with
-/// another round. `.ci/nightly stress` does so for ten minutes, and under the address sanitizer.
+/// Everything at once, for ten seconds, or as many as `QUIRE_SECONDS` says; `QUIRE_SEED` begins
+/// with another round. `.ci/nightly stress` does so for ten minutes, `.ci/nightly address` under
+/// the address sanitizer.
 @Suite struct StressTests {
   @Test func `eight threads with next to no memory lose nothing and see nothing wrong`() throws {
     let seconds = environmentValue("QUIRE_SECONDS").flatMap(Int.init) ?? 10

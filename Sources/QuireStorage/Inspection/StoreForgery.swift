@@ -1,5 +1,4 @@
-/// Content that the engine would not write, with right checksums: for fixtures, and for tests of
-/// what finds it.
+/// Content that the engine would not write, with right checksums: for fixtures.
 package enum StoreForgery {
   /// An identity page, of any format and identity.
   package static func identityPage(
@@ -13,22 +12,5 @@ package enum StoreForgery {
       page.encode(in: base)
     }
     return bytes
-  }
-
-  /// Changes a page of the newest commit that the file does not have yet, as a stray pointer would,
-  /// without a transaction.
-  ///
-  /// - Returns: whether there is such a page in memory.
-  package static func alterInMemory(
-    _ id: PageID, of store: PageStore, _ body: (UnsafeMutableRawBufferPointer) -> Void
-  ) throws(StorageError) -> Bool {
-    let version = try store.newestVersion()
-    defer { withExtendedLifetime(version) {} }
-    let word = version.space.overlay[id]
-    guard word.isPage else { return false }
-    body(
-      UnsafeMutableRawBufferPointer(
-        start: UnsafeMutableRawPointer(mutating: word.base), count: store.pageSize))
-    return true
   }
 }

@@ -120,9 +120,9 @@ final class VersionRecord: @unchecked Sendable {
 ///
 /// Beyond a limit of what is kept, versions expire, oldest first: what they keep is freed as soon
 /// as no operation is at it. Only versions that snapshots alone hold can; all others have an
-/// ``OwnedVersion``. A version that has expired, or was closed, is still held, and an operation that
-/// began before may be reading it: until it ends, all memory that is given up passes through the
-/// ``Reclaimer``.
+/// ``OwnedVersion``. A version that has expired, or was closed, is still held, and an operation
+/// that began before may be reading it: until it ends, all memory that is given up passes through
+/// the ``Reclaimer``.
 ///
 /// In a child made by `fork` the parent's versions stay as they are, whatever is dropped there.
 final class VersionRegistry: Sendable {

@@ -112,7 +112,7 @@ import Testing
       let url = folder.appending(path: "gallery.quire")
       // Whoever opens a store first says how much it keeps for old states.
       var options = PageStoreOptions()
-      options.retainedByteLimit = 64 << 10
+      options.retainedByteLimit = 16 << 10
       let pages = try PageStore.open(url.path(percentEncoded: false), options: options)
       let one = GotchaHome.context(of: try GotchaHome.coordinator(at: url))
       let artists = (0..<300).map { _ in Artist(context: one) }
