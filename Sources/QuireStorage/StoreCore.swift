@@ -441,7 +441,7 @@ final class StoreCore: @unchecked Sendable {
     guard pending.needsSync else { return finish(nil) }
     commits.whenDurable(commit) { () throws(StorageError) in
       try pending.log.sync(for: .commit)
-      try pending.file.checkNames(pending.log)
+      try pending.file.checkNames(afterCommitTo: pending.log)
     } publish: { [self] in
       show(through: $0)
     } finish: {
@@ -455,7 +455,7 @@ final class StoreCore: @unchecked Sendable {
     try commits.waitUntilDurable(commit) { () throws(StorageError) in
       try log.sync(for: .commit)
       // What is on disk without a name is not for long.
-      try storage.checkNames(log)
+      try storage.checkNames(afterCommitTo: log)
     } publish: { [self] in
       show(through: $0)
     }

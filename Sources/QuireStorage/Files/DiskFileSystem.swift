@@ -23,6 +23,10 @@ public final class DiskFileSystem: FileSystem {
     try Posix.identifier(of: path)
   }
 
+  public func isNamed(_ path: String) throws(StorageError) -> Bool { Posix.isNamed(path) }
+
+  public var nameCheckInterval: Duration { .milliseconds(1) }
+
   public func destination(of path: String) -> String { Posix.destination(of: path) }
 
   public func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {

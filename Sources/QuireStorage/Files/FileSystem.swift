@@ -22,6 +22,11 @@ public protocol FileSystem: AnyObject, Sendable {
   func remove(_ path: String) throws(StorageError)
   /// The identity of the file that the path names now, or `nil` when there is none.
   func identifier(of path: String) throws(StorageError) -> FileIdentifier?
+  /// Whether there is a file of that name. Asked after commits: it should be fast, and not make the
+  /// file's next sync slower.
+  func isNamed(_ path: String) throws(StorageError) -> Bool
+  /// The time after which a store's commits ask again whether its files have their names.
+  var nameCheckInterval: Duration { get }
   /// The path that a symbolic link leads to; `path` itself where there is none.
   func destination(of path: String) -> String
   /// Makes the names in the folder of `path` durable.
@@ -36,6 +41,12 @@ public protocol FileSystem: AnyObject, Sendable {
 }
 
 extension FileSystem {
+  /// None: after each commit.
+  public var nameCheckInterval: Duration { .zero }
+  /// Whether the path has an ``identifier(of:)``.
+  public func isNamed(_ path: String) throws(StorageError) -> Bool {
+    try identifier(of: path) != nil
+  }
   /// `path`: there are no links unless a file system says otherwise.
   public func destination(of path: String) -> String { path }
   /// None: what else is in a folder is not known unless a file system says otherwise.

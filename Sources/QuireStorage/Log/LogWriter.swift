@@ -149,11 +149,15 @@ final class LogWriter {
     // time.
     makeRoom(min(touched.count * pageSize, LogWriter.roomLimit) + limit, keeping: 0)
     var nextBase = 0
+    let parent = space.parent
+    defer { withExtendedLifetime(parent) {} }
+    // Taken once: on the way to it are two objects, which each page would count.
+    let before = parent?.space.overlay
     for id in touched {
       let word = space.overlay[id]
       guard word.isPage else { continue }
       makeRoom(offset + limit + Format.endByteCount, keeping: offset)
-      let old = space.parent?.space.overlay[id] ?? .absent
+      let old = before?[id] ?? .absent
       while nextBase < cleanBases.count, cleanBases[nextBase].id < id { nextBase += 1 }
       var base = old.isPage ? old.page : nil
       if base == nil, nextBase < cleanBases.count, cleanBases[nextBase].id == id {

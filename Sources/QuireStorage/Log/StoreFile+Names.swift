@@ -119,6 +119,30 @@ extension StoreFile {
     }
   }
 
+  /// The same after the sync of a commit.
+  ///
+  /// The log's file is not asked for its status: since Linux 6.13 the next write to a file whose
+  /// times were asked for changes its inode, so that each sync would write that as well, and take
+  /// half as long again. It is asked whether there is a file of that name.
+  ///
+  /// Only from time to time, as two more calls to the system are 6 % of a fast disk's sync.
+  func checkNames(afterCommitTo log: LogWriter) throws(StorageError) {
+    let interval = fileSystem.nameCheckInterval
+    if interval > .zero {
+      let now = ContinuousClock.now
+      let isDue = lastNameCheck.withLock { last in
+        if let last, now < last.advanced(by: interval) { return false }
+        last = now
+        return true
+      }
+      guard isDue else { return }
+    }
+    try checkNames(nil)
+    if try !fileSystem.isNamed(StoreFile.logPath(of: path)) {
+      log.isNameless.store(true, ordering: .relaxed)
+    }
+  }
+
   func nameHolder() throws(StorageError) -> NameHolder {
     guard let found = try fileSystem.identifier(of: path) else { return .nobody }
     return found == file.identifier ? .us : .another

@@ -135,6 +135,9 @@ enum Posix {
       nameCount: Int(status.st_nlink), isRegular: status.st_mode & S_IFMT == S_IFREG)
   }
 
+  /// Whether there is a file of that name, as far as the system tells.
+  static func isNamed(_ path: String) -> Bool { access(path, F_OK) == 0 || errno != ENOENT }
+
   static func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
     var status = stat()
     do throws(StorageError) {
