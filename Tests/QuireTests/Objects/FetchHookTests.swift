@@ -114,89 +114,93 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
   }
 }
 
-/// What stacks of one model have in common, and what they have not.
-@Suite struct SharedModelTests {
-  @Test func `two programs' classes of one entity keep their own slots`() throws {
-    let (mine, others) = (try coordinator(), try coordinator(PageOfAnotherProgram.self))
-    for round in 0..<3 {
-      let page = Page(context: GotchaHome.context(of: mine))
-      (page.number, page.note) = (round, "mine")
-      let context = GotchaHome.context(of: others)
-      let other = PageOfAnotherProgram(context: context)
-      (other.number, other.note, other.own) = (10 + round, "another's", round)
-      #expect(page.number == round && page.note == "mine")
-      try context.save()
-      let fetched = try context.fetch(FetchRequest<PageOfAnotherProgram>())
-      #expect(fetched.map(\.number).sorted() == Array(10...10 + round))
-      #expect(fetched.allSatisfy { $0.note == "another's" })
-    }
-    #expect(try GotchaHome.context(of: mine).fetch(FetchRequest<Page>()).isEmpty)
-  }
-
-  @Test func `a model goes with its last stack`() throws {
-    weak var leftModel: ManagedObjectModel?
-    weak var leftCoordinator: PersistentStoreCoordinator?
-    try {
-      let model = try ManagedObjectModel {
-        Entity("Page") {
-          Attribute("number", .integer64, optional: false, default: 0)
-          Attribute("note", .string, optional: false, default: "")
-          FetchIndexDescription("byNumber", on: "number")
-        }
-      }
-      for _ in 0..<2 {
-        let coordinator = try coordinator(Page.self, model)
-        let context = GotchaHome.context(of: coordinator)
-        Page(context: context).number = 1
+// Here, so that none of its objects meets the other tests' hook on another thread.
+extension FetchHookTests {
+  /// What stacks of one model have in common, and what they have not.
+  @Suite struct SharedModelTests {
+    @Test func `two programs' classes of one entity keep their own slots`() throws {
+      let (mine, others) = (try coordinator(), try coordinator(PageOfAnotherProgram.self))
+      for round in 0..<3 {
+        let page = Page(context: GotchaHome.context(of: mine))
+        (page.number, page.note) = (round, "mine")
+        let context = GotchaHome.context(of: others)
+        let other = PageOfAnotherProgram(context: context)
+        (other.number, other.note, other.own) = (10 + round, "another's", round)
+        #expect(page.number == round && page.note == "mine")
         try context.save()
-        leftCoordinator = coordinator
+        let fetched = try context.fetch(FetchRequest<PageOfAnotherProgram>())
+        #expect(fetched.map(\.number).sorted() == Array(10...10 + round))
+        #expect(fetched.allSatisfy { $0.note == "another's" })
       }
-      leftModel = model
-      #expect(leftModel != nil)
-    }()
-    #expect(leftModel == nil && leftCoordinator == nil)
-  }
+      #expect(try GotchaHome.context(of: mine).fetch(FetchRequest<Page>()).isEmpty)
+    }
 
-  @Test func `what a class sets in an object that it makes for a row is no change`() throws {
-    let coordinator = try coordinator(HastyPage.self)
-    let writer = GotchaHome.context(of: coordinator)
-    let page = HastyPage(context: writer)
-    page.number = 7
-    page.note = "saved"
-    try writer.save()
-    let reader = GotchaHome.context(of: coordinator)
-    let fetched = try #require(try reader.fetch(FetchRequest<HastyPage>()).first)
-    #expect(fetched.number == 7)
-    #expect(fetched.note == "set by the class")
-    #expect(!fetched.hasChanges && !reader.hasChanges)
-    let fault = try #require(
-      GotchaHome.context(of: coordinator).object(with: page.objectID) as? HastyPage)
-    #expect(!fault.hasChanges)
-    fetched.number = 8
-    #expect(fetched.hasChanges)
-    try reader.save()
-    #expect(fetched.number == 8)
-  }
-
-  @Test func `a new store is read by what its file says, and not by what its maker knew`() throws {
-    try withTemporaryFolder { folder in
-      for number in 0..<3 {
-        let url = folder.appending(path: "\(number).quire")
-        for isNew in [true, false] {
-          let coordinator = PersistentStoreCoordinator(
-            managedObjectModel: model, classes: [Page.self])
-          let store = try coordinator.addPersistentStore(type: .quire, at: url)
-          let context = GotchaHome.context(of: coordinator)
-          if isNew {
-            Page(context: context).number = number
-            try context.save()
+    @Test func `a model goes with its last stack`() throws {
+      weak var leftModel: ManagedObjectModel?
+      weak var leftCoordinator: PersistentStoreCoordinator?
+      try {
+        let model = try ManagedObjectModel {
+          Entity("Page") {
+            Attribute("number", .integer64, optional: false, default: 0)
+            Attribute("note", .string, optional: false, default: "")
+            FetchIndexDescription("byNumber", on: "number")
           }
-          let page = try #require(try context.fetch(FetchRequest<Page>()).first)
-          #expect(page.number == number)
-          #expect(page.objectID.uriRepresentation().lastPathComponent == "p1")
-          try coordinator.remove(store)
         }
-        #expect(try StoreInspection(of: url).findings == [])
+        for _ in 0..<2 {
+          let coordinator = try coordinator(Page.self, model)
+          let context = GotchaHome.context(of: coordinator)
+          Page(context: context).number = 1
+          try context.save()
+          leftCoordinator = coordinator
+        }
+        leftModel = model
+        #expect(leftModel != nil)
+      }()
+      #expect(leftModel == nil && leftCoordinator == nil)
+    }
+
+    @Test func `what a class sets in an object that it makes for a row is no change`() throws {
+      let coordinator = try coordinator(HastyPage.self)
+      let writer = GotchaHome.context(of: coordinator)
+      let page = HastyPage(context: writer)
+      page.number = 7
+      page.note = "saved"
+      try writer.save()
+      let reader = GotchaHome.context(of: coordinator)
+      let fetched = try #require(try reader.fetch(FetchRequest<HastyPage>()).first)
+      #expect(fetched.number == 7)
+      #expect(fetched.note == "set by the class")
+      #expect(!fetched.hasChanges && !reader.hasChanges)
+      let fault = try #require(
+        GotchaHome.context(of: coordinator).object(with: page.objectID) as? HastyPage)
+      #expect(!fault.hasChanges)
+      fetched.number = 8
+      #expect(fetched.hasChanges)
+      try reader.save()
+      #expect(fetched.number == 8)
+    }
+
+    @Test func `a new store is read by what its file says, and not by what its maker knew`() throws
+    {
+      try withTemporaryFolder { folder in
+        for number in 0..<3 {
+          let url = folder.appending(path: "\(number).quire")
+          for isNew in [true, false] {
+            let coordinator = PersistentStoreCoordinator(
+              managedObjectModel: model, classes: [Page.self])
+            let store = try coordinator.addPersistentStore(type: .quire, at: url)
+            let context = GotchaHome.context(of: coordinator)
+            if isNew {
+              Page(context: context).number = number
+              try context.save()
+            }
+            let page = try #require(try context.fetch(FetchRequest<Page>()).first)
+            #expect(page.number == number)
+            #expect(page.objectID.uriRepresentation().lastPathComponent == "p1")
+            try coordinator.remove(store)
+          }
+          #expect(try StoreInspection(of: url).findings == [])
+        }
       }
     }
   }
