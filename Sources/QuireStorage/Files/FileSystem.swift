@@ -25,7 +25,7 @@ public protocol FileSystem: AnyObject, Sendable {
   /// Whether there is a file of that name. Asked after commits: it should be fast, and not make the
   /// file's next sync slower.
   func isNamed(_ path: String) throws(StorageError) -> Bool
-  /// The time after which a store's commits ask again whether its files have their names.
+  /// The time after which a store's commits ask again whether its log has its name.
   var nameCheckInterval: Duration { get }
   /// The path that a symbolic link leads to; `path` itself where there is none.
   func destination(of path: String) -> String

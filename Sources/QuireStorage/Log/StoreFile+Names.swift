@@ -125,8 +125,9 @@ extension StoreFile {
   /// times were asked for changes its inode, so that each sync would write that as well, and take
   /// half as long again. It is asked whether there is a file of that name.
   ///
-  /// Only from time to time, as two more calls to the system are 6 % of a fast disk's sync.
+  /// That is asked from time to time only, as each call to the system is 3 % of a fast disk's sync.
   func checkNames(afterCommitTo log: LogWriter) throws(StorageError) {
+    try checkNames(nil)
     let interval = fileSystem.nameCheckInterval
     if interval > .zero {
       let now = ContinuousClock.now
@@ -137,7 +138,6 @@ extension StoreFile {
       }
       guard isDue else { return }
     }
-    try checkNames(nil)
     if try !fileSystem.isNamed(StoreFile.logPath(of: path)) {
       log.isNameless.store(true, ordering: .relaxed)
     }

@@ -345,7 +345,7 @@ final class StoreFile: @unchecked Sendable {
   }
 
   private let failure = Mutex<StorageError?>(nil)
-  /// When the names were last asked for after a commit.
+  /// When the log's name was last asked for after a commit.
   let lastNameCheck = Mutex<ContinuousClock.Instant?>(nil)
   /// Why the meta page of the first commit could not be written, though the commit stands.
   private(set) var metaFailure: StorageError?
