@@ -13,7 +13,6 @@ package final class SlowDisk: FileSystem {
   private let patience: Duration
   private let isSlow: @Sendable (SyncReason) -> Bool
   private let written = Atomic(0)
-  private let overtaken = Atomic(0)
 
   /// - Parameters:
   ///   - recordCount: the number of records after which a sync returns.
@@ -29,9 +28,6 @@ package final class SlowDisk: FileSystem {
     self.isSlow = isSlow
   }
 
-  /// The syncs that returned because of what others wrote.
-  package var overtakenSyncCount: Int { overtaken.load(ordering: .relaxed) }
-
   fileprivate func noteWrite(to path: String) {
     if path.hasSuffix("-log") { written.add(1, ordering: .relaxed) }
   }
@@ -41,10 +37,7 @@ package final class SlowDisk: FileSystem {
     let start = written.load(ordering: .relaxed)
     let end = ContinuousClock.now + patience
     while ContinuousClock.now < end {
-      if written.load(ordering: .relaxed) - start >= recordCount {
-        overtaken.add(1, ordering: .relaxed)
-        return
-      }
+      if written.load(ordering: .relaxed) - start >= recordCount { return }
       Threads.pause()
     }
   }

@@ -190,6 +190,13 @@ import Testing
     #expect(try store.check().isSound)
   }
 
+  /// The crash suites run it at every operation of the disk; it would tell nothing otherwise.
+  @Test func `snapshots expire in the scenario that is to make them expire`() throws {
+    let run = ScenarioRun(.expiring, on: SimulatedDisk())
+    try run.run()
+    #expect(run.expiredCount > 0)
+  }
+
   /// Only what snapshots alone keep counts, so that one is not ended for what a checkpoint keeps.
   @Test func `a snapshot does not expire for what others keep`() throws {
     let store = try PageStore.open(

@@ -260,9 +260,7 @@ final class VersionRegistry: Sendable {
       for record in state.versions where !record.isOwned { byteCount += record.retainedByteCount }
       var free: [RetiredMemory] = []
       for (index, record) in state.versions.enumerated()
-      where byteCount > retainedByteLimit && record.retainedByteCount > 0 && !record.isOwned
-        && record.canBeRead
-      {
+      where byteCount > retainedByteLimit && !record.isOwned && record.canBeRead {
         record.expire(
           .snapshotExpired(
             holder: record.holder?.description ?? "unknown", commit: record.commit,
