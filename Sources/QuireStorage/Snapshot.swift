@@ -73,7 +73,7 @@ public final class Snapshot: TreeReader, Sendable {
 extension StoreCore {
   func isNewest(_ commit: CommitNumber) throws(StorageError) -> Bool {
     try checkProcess()
-    let (newest, isClosed) = state.withLock { ($0.current.space.commit, $0.isClosed) }
+    let newest = state.withLock { $0.current.space.commit }
     if isClosed { throw .closed }
     return newest == commit
   }

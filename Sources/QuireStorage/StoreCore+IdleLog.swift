@@ -65,10 +65,8 @@ extension StoreCore {
 
   /// - Returns: the commit after which to wait again; `nil` when there is nothing to wait for.
   private func removeLogIfIdle(since commit: CommitNumber) -> CommitNumber? {
-    let (latest, isOver) = state.withLock {
-      ($0.latest.space.commit, $0.isClosed || $0.poison != nil)
-    }
-    if isOver { return nil }
+    let (latest, isPoisoned) = state.withLock { ($0.latest.space.commit, $0.poison != nil) }
+    if isClosed || isPoisoned { return nil }
     if latest != commit { return latest }
     do throws(StorageError) {
       if try removeLog(idleSince: commit) { return nil }
@@ -76,6 +74,6 @@ extension StoreCore {
       // A full disk may be less full next time; after any other failure the store is poisoned or
       // closed.
     }
-    return state.withLock { $0.isClosed || $0.poison != nil ? nil : $0.latest.space.commit }
+    return state.withLock { isClosed || $0.poison != nil ? nil : $0.latest.space.commit }
   }
 }

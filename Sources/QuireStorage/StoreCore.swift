@@ -18,6 +18,10 @@ final class StoreCore: @unchecked Sendable {
   let turnstile = Turnstile()
   let state: Mutex<State>
   let commits: CommitQueue
+  /// Whether the last handle is closed, or dropped.
+  private let closedFlag = Atomic(false)
+  /// The bytes of the log in use, for statistics.
+  private let logByteCount: Atomic<Int>
   /// An object of the layer above that belongs to the store.
   let companion = Mutex<(any AnyObject & Sendable)?>(nil)
   var storage: StoreFile?
@@ -45,8 +49,6 @@ final class StoreCore: @unchecked Sendable {
     var waiting: [OwnedVersion] = []
     /// Set when a write failed; thrown for all later writes.
     var poison: StorageError?
-    var isClosed = false
-    var logByteCount = 0
     /// The store's file, for the registry; `nil` in memory. Compaction gives it another.
     var identifier: FileIdentifier?
   }
@@ -59,6 +61,7 @@ final class StoreCore: @unchecked Sendable {
     isReadOnly = false
     durablePageCount = current.space.pageCount
     commits = CommitQueue(current.space.commit)
+    logByteCount = Atomic(0)
     state = Mutex(State(current: current, latest: current))
   }
 
@@ -76,11 +79,11 @@ final class StoreCore: @unchecked Sendable {
     durablePageCount = recovery.space.pageCount
     commits = CommitQueue(recovery.space.commit)
     // A writer has brought the log's commits into the pages; a reader leaves them where they are.
-    let logByteCount = recovery.log?.records.reduce(0) { $0 + $1.byteCount } ?? 0
+    let records = storage == nil ? recovery.log?.records ?? [] : []
+    logByteCount = Atomic(records.reduce(0) { $0 + $1.byteCount })
     state = Mutex(
       State(
-        current: recovery.version, latest: recovery.version,
-        logByteCount: storage == nil ? logByteCount : 0, identifier: file.identifier))
+        current: recovery.version, latest: recovery.version, identifier: file.identifier))
   }
 
   deinit {
@@ -91,7 +94,7 @@ final class StoreCore: @unchecked Sendable {
 
   func snapshot(for holder: SnapshotHolder) throws(StorageError) -> PageSpace {
     try checkProcess()
-    let (current, isClosed) = state.withLock { ($0.current.space, $0.isClosed) }
+    let current = state.withLock { $0.current.space }
     if isClosed { throw .closed }
     if let record = current.record { registry.note(holder, of: record) }
     return current
@@ -100,7 +103,7 @@ final class StoreCore: @unchecked Sendable {
   /// The newest version that snapshots get, to be kept until all of it was read.
   func newestVersion() throws(StorageError) -> OwnedVersion {
     try checkProcess()
-    let (current, isClosed) = state.withLock { ($0.current, $0.isClosed) }
+    let current = state.withLock { $0.current }
     if isClosed { throw .closed }
     return current
   }
@@ -120,14 +123,12 @@ final class StoreCore: @unchecked Sendable {
 
   var statistics: StoreStatistics {
     guard registry.process.isCurrent else { return StoreStatistics(pageSize: geometry.pageSize) }
-    let (space, logByteCount, isFile) = state.withLock {
-      ($0.current.space, $0.logByteCount, $0.identifier != nil)
-    }
+    let (space, isFile) = state.withLock { ($0.current.space, $0.identifier != nil) }
     return StoreStatistics(
       pageSize: geometry.pageSize, pageCount: Int(space.pageCount),
       freePageCount: space.freePageCount,
       fileByteCount: isFile ? Int(space.pageCount) * geometry.pageSize : 0,
-      logByteCount: logByteCount, commitNumber: space.commit,
+      logByteCount: logByteCount.load(ordering: .relaxed), commitNumber: space.commit,
       changedByteCount: space.changedPageCount * geometry.pageSize,
       cachedByteCount: space.cache?.byteCount ?? 0,
       retainedByteCount: registry.retainedByteCount)
@@ -217,7 +218,7 @@ final class StoreCore: @unchecked Sendable {
   /// - Throws: if the store cannot be written; the turnstile is left then.
   private func admit() throws(StorageError) -> OwnedVersion {
     completeCheckpointIfWritten()
-    let (latest, isClosed, poison) = state.withLock { ($0.latest, $0.isClosed, $0.poison) }
+    let (latest, poison) = state.withLock { ($0.latest, $0.poison) }
     let refusal: StorageError? = isClosed ? .closed : poison.map(StoreCore.refusal(because:))
     if let refusal {
       turnstile.leave()
@@ -265,7 +266,7 @@ final class StoreCore: @unchecked Sendable {
     let pending: Pending?
     do {
       defer { leave() }
-      if state.withLock({ $0.isClosed }) { throw .closed }
+      if isClosed { throw .closed }
       let syncing: LogWriter?
       do throws(StorageError) {
         syncing = try commit(editor)
@@ -500,8 +501,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   func updateLogByteCount() {
-    let logByteCount = storage?.logByteCount ?? 0
-    state.withLock { $0.logByteCount = logByteCount }
+    logByteCount.store(storage?.logByteCount ?? 0, ordering: .relaxed)
   }
 
   /// Admits the next writer; the editor's changes are released with the editor.
@@ -513,11 +513,15 @@ final class StoreCore: @unchecked Sendable {
   func leave() {
     guard registry.process.isCurrent else { return }
     // The last handle may have been dropped while a transaction was open.
-    if lockedFile != nil, state.withLock({ $0.isClosed }) { letGoOfFile() }
+    if lockedFile != nil, isClosed { letGoOfFile() }
     turnstile.leave()
   }
 
   // MARK: Closing
+
+  var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
+
+  private func noteClosed() { closedFlag.store(true, ordering: .releasing) }
 
   /// Whether opening the store with these options shares this core: only if pages are verified in
   /// the same way.
@@ -535,7 +539,7 @@ final class StoreCore: @unchecked Sendable {
     defer { turnstile.leave() }
     waitForCheckpoint()
     guard state.withLock({ $0.identifier }) != nil else {
-      state.withLock { $0.isClosed = true }
+      noteClosed()
       registry.close()
       return
     }
@@ -548,7 +552,7 @@ final class StoreCore: @unchecked Sendable {
     // The closure throws nothing, so nothing is.
     do throws(StorageError) {
       try OpenStores.release(self) { () throws(StorageError) in
-        state.withLock { $0.isClosed = true }
+        noteClosed()
         // A transaction may still be open; it releases the file when it ends.
         guard turnstile.enterUnlessInTransaction() else { return }
         waitForCheckpoint()
@@ -574,10 +578,8 @@ final class StoreCore: @unchecked Sendable {
   }
 
   private func letGoOfFile() {
-    let space = state.withLock { state in
-      state.isClosed = true
-      return state.latest.space
-    }
+    noteClosed()
+    let space = state.withLock { $0.latest.space }
     registry.close()
     space.cache?.close()
     storage = nil

@@ -132,10 +132,11 @@ final class VersionRegistry: Sendable {
   private let pageSize: Int
   private let retainedByteLimit: Int
   private let state = Mutex(State())
+  /// What all versions keep. It changes under the mutex only, and each commit looks at it.
+  private let keptByteCount = Atomic(0)
 
   private struct State {
     var versions: [VersionRecord] = []
-    var retainedByteCount = 0
     /// The number of versions that cannot be read any more, and are held.
     var unreadableCount = 0
     var isClosed = false
@@ -211,7 +212,7 @@ final class VersionRegistry: Sendable {
   ) -> [RetiredMemory] {
     let retired = record.retired
     record.retired = []
-    state.retainedByteCount -= record.retainedByteCount
+    noteKept(-record.retainedByteCount)
     record.retainedByteCount = 0
     guard let heir = older.last(where: { $0.canBeRead }) else { return retired }
     var unshown: [RetiredMemory] = []
@@ -226,14 +227,22 @@ final class VersionRegistry: Sendable {
   }
 
   private func keep(_ memory: [RetiredMemory], by record: VersionRecord, _ state: inout State) {
-    for memory in memory { keep(memory, by: record, &state) }
+    let byteCount = memory.reduce(0) { $0 + $1.byteCount(pageSize: pageSize) }
+    if record.retired.isEmpty { record.retired = memory } else { record.retired += memory }
+    record.retainedByteCount += byteCount
+    noteKept(byteCount)
   }
 
   private func keep(_ memory: RetiredMemory, by record: VersionRecord, _ state: inout State) {
     let byteCount = memory.byteCount(pageSize: pageSize)
     record.retired.append(memory)
     record.retainedByteCount += byteCount
-    state.retainedByteCount += byteCount
+    noteKept(byteCount)
+  }
+
+  /// The mutex is held.
+  private func noteKept(_ byteCount: Int) {
+    keptByteCount.store(retainedByteCount + byteCount, ordering: .relaxed)
   }
 
   /// Leaves what a newer version replaced with the last version that shows it.
@@ -254,8 +263,8 @@ final class VersionRegistry: Sendable {
   /// Ends the oldest versions that snapshots alone hold, until what such versions keep is within
   /// the limit.
   func enforceLimit() {
+    guard retainedByteCount > retainedByteLimit else { return }
     let free: [RetiredMemory] = state.withLock { state in
-      guard state.retainedByteCount > retainedByteLimit else { return [] }
       var byteCount = 0
       for record in state.versions where !record.isOwned { byteCount += record.retainedByteCount }
       var free: [RetiredMemory] = []
@@ -291,7 +300,7 @@ final class VersionRegistry: Sendable {
   }
 
   /// Bytes of replaced pages that snapshots keep in memory.
-  var retainedByteCount: Int { state.withLock { $0.retainedByteCount } }
+  var retainedByteCount: Int { keptByteCount.load(ordering: .relaxed) }
 
   /// No version can be read from now on.
   func close() {
