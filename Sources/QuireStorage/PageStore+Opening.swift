@@ -96,13 +96,18 @@ extension PageStore {
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,
-      pageSize: recovery.space.pageSize, meta: recovery.meta,
+      pageSize: recovery.space.pageSize, meta: recovery.meta, pageCount: recovery.space.pageCount,
       isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
     if options.durability != .none {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // For a closed store this can wait until a new log is begun.
       if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
-      try recovery.secureLog(of: path, file, in: fileSystem)
+      do throws(StorageError) {
+        try recovery.secureLog(of: path, file, in: fileSystem)
+      } catch .noSpaceLeft(let logPath) {
+        guard storage.reserve.giveUp() else { throw .noSpaceLeft(path: logPath) }
+        try recovery.secureLog(of: path, file, in: fileSystem)
+      }
     }
     let core = StoreCore(recovery, file, storage, options: options)
     if recovery.meta.isClean {

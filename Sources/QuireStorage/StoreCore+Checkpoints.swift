@@ -201,6 +201,7 @@ extension StoreCore {
       noteWritten(written)
       relieve(of: written)
       if cuttingFile { cutOffFile(after: written) }
+      storage?.reserve.renew()
     case .failure(.aborted):
       // Everything is in the log still, and the next checkpoint writes all of it again.
       break
@@ -271,6 +272,7 @@ extension StoreCore {
       throw error.cause
     }
     try storage.removeLog()
+    storage.reserve.settle()
     relieve(of: checkpoint)
   }
 }

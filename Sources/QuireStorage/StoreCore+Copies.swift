@@ -116,7 +116,9 @@ extension StoreCore {
     if isNamed { OpenStores.move(self, to: file.identifier) }
     storage = StoreFile(
       file, path: old.path, in: old.fileSystem, identity: identity, pageSize: geometry.pageSize,
-      meta: recovery.meta, isMetaSpare: false, options: options)
+      meta: recovery.meta, pageCount: recovery.space.pageCount, isMetaSpare: false,
+      options: options)
+    storage?.reserve.settle()
     mayHaveStrayPages = false
     directRuns = []
     lock(file)

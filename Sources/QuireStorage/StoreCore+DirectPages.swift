@@ -12,7 +12,9 @@ extension StoreCore {
       editor.space.parent?.space.pageCount ?? 0, storage.log?.highestPageCount ?? 0,
       registry.largestPageCount(in: cache),
       storage.durability == .ordered ? durablePageCount : 0)
-    return DirectPages(storage.file, cache, from: PageID(first), reusesPages: reusesPages)
+    return DirectPages(
+      storage.file, cache, from: PageID(first), reusesPages: reusesPages,
+      reserve: storage.reserve)
   }
 
   /// Whether free pages of a version are worth a checkpoint before they are written around the log.

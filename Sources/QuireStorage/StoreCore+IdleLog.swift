@@ -19,6 +19,7 @@ extension StoreCore {
     isLogWatched = false
     guard let storage, storage.log != nil else { return true }
     try closeLog(storage)
+    storage.reserve.settle()
     return true
   }
 

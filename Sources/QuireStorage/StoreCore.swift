@@ -310,6 +310,11 @@ final class StoreCore: @unchecked Sendable {
     try editor.cutTrailingFreePages()
     try editor.stampPages()
     let touched = editor.touchedPages()
+    if let storage, editor.isGrowing {
+      try storage.reserve.prepare(
+        growthTo: Int(editor.space.pageCount) * geometry.pageSize,
+        isForRemoval: editor.isForRemoval)
+    }
     var syncing: LogWriter?
     if try log(editor, touched) {
       commits.noteDurable(editor.commit)
@@ -326,6 +331,38 @@ final class StoreCore: @unchecked Sendable {
   ///   any other error it was not.
   private func log(_ editor: PageEditor, _ touched: [PageID]) throws(StorageError) -> Bool {
     guard let storage else { return false }
+    do throws(StorageError) {
+      return try write(editor, touched, storage)
+    } catch .noSpaceLeft(let path) {
+      guard try findRoom(forLogOf: editor, storage) else { throw .noSpaceLeft(path: path) }
+      return try write(editor, touched, storage)
+    }
+  }
+
+  /// Makes room on a full disk: after a checkpoint the log needs no more than it has, and what the
+  /// reserve takes is for transactions that make the store no larger.
+  ///
+  /// - Returns: whether there may be some now.
+  private func findRoom(
+    forLogOf editor: PageEditor, _ storage: StoreFile
+  ) throws(StorageError) -> Bool {
+    var isFound = false
+    if storage.logByteCount > 0 {
+      do throws(StoreFile.Failure) {
+        try makeRoomInLog(for: editor)
+        isFound = true
+      } catch {
+        if case .unknown(let cause) = error { throw poison(cause) }
+      }
+    }
+    guard !editor.isGrowing || editor.isForRemoval else { return isFound }
+    return storage.reserve.giveUp(forLogOf: storage.log?.allocated ?? 0) || isFound
+  }
+
+  /// See ``log(_:_:)``.
+  private func write(
+    _ editor: PageEditor, _ touched: [PageID], _ storage: StoreFile
+  ) throws(StorageError) -> Bool {
     let log: LogWriter
     let record: LogWriter.Record
     do throws(StoreFile.Failure) {
@@ -338,6 +375,7 @@ final class StoreCore: @unchecked Sendable {
     }
     do throws(StoreFile.Failure) {
       let isDurable = try storage.append(record, to: log)
+      storage.reserve.note(logByteCount: log.allocated)
       if let cause = storage.metaFailure { poison(cause) }
       return isDurable
     } catch {
@@ -573,8 +611,11 @@ final class StoreCore: @unchecked Sendable {
       throw error
     }
     guard state.withLock({ $0.poison }) == nil else { return }
-    if storage.log != nil { try checkpointForClosing(storage) }
+    let hasLog = storage.log != nil
+    if hasLog { try checkpointForClosing(storage) }
     storage.removeOwnerNote()
+    // When all is gone that may have taken its room.
+    if hasLog { storage.reserve.settle() }
   }
 
   private func letGoOfFile() {

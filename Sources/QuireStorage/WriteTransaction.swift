@@ -26,6 +26,14 @@ public final class WriteTransaction: TreeReader {
     editor.space.parent?.space.contentCommit == contentCommit
   }
 
+  /// Whether the commit may take the room it needs from the reserve that the store keeps on the
+  /// disk (``PageStoreOptions/reserveByteLimit``), even if the store grows: for a transaction that
+  /// removes something. One that leaves the store as large as it is, or smaller, may in any case.
+  public var isForRemoval: Bool {
+    get { editor.isForRemoval }
+    set { editor.isForRemoval = newValue }
+  }
+
   // MARK: Reading
 
   /// Every tree with its kind and exact entry count, this transaction's changes included, in the

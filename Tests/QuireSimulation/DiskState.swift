@@ -38,6 +38,9 @@ package struct DiskState: Sendable {
   package internal(set) var pending: [PendingOperation] = []
   /// Files whose sync failed: the cache shows writes that nothing waits to write.
   private var forsaken: Set<Int> = []
+  /// The room that is reserved for files, by their numbers, from their start. A crash forgets it,
+  /// as if another program were quicker after it.
+  private var reserved: [Int: Int] = [:]
   /// Symbolic links, by their names: what they lead to. They come and go durably at once.
   var links: [String: String] = [:]
 
@@ -53,8 +56,13 @@ package struct DiskState: Sendable {
     (durableNames, durableContents) = (names, contents)
   }
 
-  /// The bytes of all files that have a name.
-  package var byteCount: Int { names.values.reduce(0) { $0 + contents[$1].byteCount } }
+  /// The bytes of all files that have a name, with those that are reserved for them.
+  package var byteCount: Int { names.values.reduce(0) { $0 + room(of: $1) } }
+
+  /// The bytes that a file takes on the disk.
+  func room(of node: Int) -> Int { max(contents[node].byteCount, reserved[node] ?? 0) }
+
+  mutating func reserve(_ byteCount: Int, for node: Int) { reserved[node] = byteCount }
 
   /// The name of a file, as the system shows it.
   package func path(of node: Int) -> String? { names.first { $0.value == node }?.key }
@@ -77,6 +85,7 @@ package struct DiskState: Sendable {
   }
 
   mutating func apply(_ operation: PendingOperation) {
+    if case .truncate(let node, _) = operation { reserved[node] = nil }
     DiskState.apply(operation, &contents, &names)
     guard case .write(let node, let offset, let bytes) = operation, forsaken.contains(node) else {
       pending.append(operation)

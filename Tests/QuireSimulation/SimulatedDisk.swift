@@ -28,6 +28,7 @@ package final class SimulatedDisk: FileSystem {
     var isShutDown = false
     /// The bytes that all files together may have.
     var capacity = Int.max
+    var reservesRoom = false
     var ignored: Set<SyncReason> = []
     var reasons: Set<SyncReason> = []
     var failedSyncs: [SyncReason] = []
@@ -139,6 +140,12 @@ package final class SimulatedDisk: FileSystem {
     control.withLock { $0.queryFault = (query, fault, isForGood) }
   }
 
+  /// Whether files can reserve room behind their end, which not all file systems have.
+  package var reservesRoom: Bool {
+    get { control.withLock { $0.reservesRoom } }
+    set { control.withLock { $0.reservesRoom = newValue } }
+  }
+
   package func limit(to capacity: Int) { control.withLock { $0.capacity = capacity } }
 
   /// Whether the file system refuses everything until ``heal()``.
@@ -226,7 +233,7 @@ package final class SimulatedDisk: FileSystem {
         if isShort { put([UInt8](bytes[..<(bytes.count / 2)])) }
         return error
       case .proceed:
-        let old = control.disk.contents[node].byteCount
+        let old = control.disk.room(of: node)
         let free = control.capacity - control.disk.byteCount
         guard max(0, offset + bytes.count - old) > free else {
           put(bytes)
@@ -238,6 +245,17 @@ package final class SimulatedDisk: FileSystem {
       }
     }
     if let failure { throw failure }
+  }
+
+  /// - Returns: whether there is as much room.
+  func reserve(_ byteCount: Int, for node: Int) -> Bool {
+    control.withLock { control in
+      let more = byteCount - control.disk.room(of: node)
+      guard more > 0 else { return true }
+      guard more <= control.capacity - control.disk.byteCount else { return false }
+      control.disk.reserve(byteCount, for: node)
+      return true
+    }
   }
 
   func sync(node: Int?, path: String, for reason: SyncReason) throws(StorageError) {

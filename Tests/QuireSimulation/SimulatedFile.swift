@@ -53,11 +53,19 @@ final class SimulatedFile: File {
   func truncate(to byteCount: Int) throws(StorageError) {
     try checkProcess()
     try disk.perform(path) { (state, capacity) throws(StorageError) in
-      guard state.byteCount - state.contents[node].byteCount + byteCount <= capacity else {
+      guard state.byteCount - state.room(of: node) + byteCount <= capacity else {
         throw .noSpaceLeft(path: path)
       }
       state.apply(.truncate(node: node, byteCount: byteCount))
     }
+  }
+
+  /// No operation, as nothing is written that a crash could lose.
+  func reserve(to byteCount: Int) throws(StorageError) -> Bool {
+    try checkProcess()
+    guard disk.reservesRoom else { return false }
+    guard disk.reserve(byteCount, for: node) else { throw .noSpaceLeft(path: path) }
+    return true
   }
 
   func sync(for reason: SyncReason) throws(StorageError) {

@@ -103,6 +103,9 @@ private final class SlowFile: File {
   }
 
   func truncate(to byteCount: Int) throws(StorageError) { try file.truncate(to: byteCount) }
+  func reserve(to byteCount: Int) throws(StorageError) -> Bool {
+    try file.reserve(to: byteCount)
+  }
 
   func sync(for reason: SyncReason) throws(StorageError) {
     owner.delay(reason)

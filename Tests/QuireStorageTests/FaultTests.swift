@@ -148,11 +148,13 @@ import Testing
 
   /// A full disk ends the operation that needs the first byte too many: so the sizes that differ
   /// are those at which one ends, those next to them, and any in between.
-  @Test func `a disk that is full at any byte leaves a store that reads, and writes again later`()
-    throws
-  {
+  @Test(arguments: [false, true])
+  func `a disk that is full at any byte leaves a store that reads, and writes again later`(
+    reservesRoom: Bool
+  ) throws {
     for scenario in Self.scenarios() {
       let disk = SimulatedDisk()
+      disk.reservesRoom = reservesRoom
       let reached = ByteCounts()
       disk.observe { state, _ in reached.note(state.byteCount) }
       try ScenarioRun(scenario, on: disk).run()
@@ -170,10 +172,13 @@ import Testing
           total += run(
             scenario, "room for \(capacity) bytes", seed: capacity,
             expects: { Self.tells(.noSpace, $0) }
-          ) { $0.limit(to: capacity) }
+          ) { disk in
+            disk.reservesRoom = reservesRoom
+            disk.limit(to: capacity)
+          }
         }
       }
-      print("full disks: \(total)")
+      print("full disks\(reservesRoom ? " with a reserve" : ""): \(total)")
       #expect(total.abortedCommitCount > 0 && total.refusedOpeningCount > 0)
     }
   }

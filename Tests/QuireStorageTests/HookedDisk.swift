@@ -36,10 +36,20 @@ final class HookedDisk: FileSystem {
     }?()
   }
 
-  /// Lets the next write to the log write everything and say that the disk is full all the same.
-  func refuseNextLogWrite(but first: Int = 0) { untilRefusal.store(first, ordering: .relaxed) }
-  /// How many writes to a log succeed before one that is refused; below 0 when none will be.
-  fileprivate let untilRefusal = Atomic(-1)
+  /// Lets the next write to the log write everything and say that the disk is full all the same, or
+  /// those with such numbers from the next one on.
+  func refuseLogWrites(_ numbers: Set<Int> = [0]) { refusals.withLock { $0 = numbers } }
+
+  /// The numbers of writes to a log, from the next one on, that are refused.
+  private let refusals = Mutex<Set<Int>>([])
+
+  fileprivate func refusesLogWrite() -> Bool {
+    refusals.withLock { numbers in
+      let isRefused = numbers.contains(0)
+      numbers = Set(numbers.lazy.filter { $0 > 0 }.map { $0 - 1 })
+      return isRefused
+    }
+  }
 
   /// Whether a hook still waits for its sync.
   var isWaiting: Bool { hooks.withLock { !$0.isEmpty } }
@@ -109,14 +119,13 @@ private final class HookedFile: File {
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
     try file.write(bytes, at: offset)
-    if path.hasSuffix("-log"),
-      owner.untilRefusal.subtract(1, ordering: .relaxed).oldValue == 0
-    {
-      throw .noSpaceLeft(path: path)
-    }
+    if path.hasSuffix("-log"), owner.refusesLogWrite() { throw .noSpaceLeft(path: path) }
   }
 
   func truncate(to byteCount: Int) throws(StorageError) { try file.truncate(to: byteCount) }
+  func reserve(to byteCount: Int) throws(StorageError) -> Bool {
+    try file.reserve(to: byteCount)
+  }
 
   func sync(for reason: SyncReason) throws(StorageError) {
     owner.run(reason)

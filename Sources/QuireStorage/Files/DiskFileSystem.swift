@@ -99,6 +99,10 @@ private final class DiskFile: File {
     try Posix.truncate(usable(), path, to: byteCount)
   }
 
+  func reserve(to byteCount: Int) throws(StorageError) -> Bool {
+    try Posix.reserve(usable(), path, to: byteCount)
+  }
+
   func sync(for reason: SyncReason) throws(StorageError) {
     try Posix.sync(usable(), path)
   }

@@ -72,8 +72,15 @@ public protocol File: AnyObject, Sendable {
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int
   /// Writes all bytes, or throws after having written some of them, or none.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError)
-  /// Cuts the file off after so many bytes, or fills it up with zeros.
+  /// Cuts the file off after so many bytes, or fills it up with zeros. The room that was reserved
+  /// behind the end is given back.
   func truncate(to byteCount: Int) throws(StorageError)
+  /// Reserves room on the disk, so that writes up to that offset find some. The file does not
+  /// become longer, and the room stays its own when it is closed.
+  ///
+  /// - Returns: whether that is possible with this file.
+  /// - Throws: ``StorageError/noSpaceLeft(path:)`` if there is not as much room.
+  func reserve(to byteCount: Int) throws(StorageError) -> Bool
   /// Returns when everything written so far is on the disk, the length of the file included. The
   /// engine does not take ``StorageError/noSpaceLeft(path:)`` of a sync for a promise that nothing
   /// was written.
@@ -91,6 +98,8 @@ extension File {
   public var nameCount: Int { 1 }
   /// As many as it had when it was opened: what is not known counts as the usual.
   public func currentNameCount() throws(StorageError) -> Int { nameCount }
+  /// Impossible, unless a file system says otherwise.
+  public func reserve(to byteCount: Int) throws(StorageError) -> Bool { false }
   /// Does nothing: the lock is given back when the file is closed.
   public func unlock() {}
 

@@ -26,6 +26,7 @@ final class StoreFile: @unchecked Sendable {
   let pageSize: Int
   let durability: Durability
   private let imageByteLimit: Int
+  let reserve: DiskReserve
   private(set) var meta: MetaPage
   private(set) var log: LogWriter?
   /// The log's limit at the moment: doubles up to the largest with each checkpoint it causes, as
@@ -41,7 +42,7 @@ final class StoreFile: @unchecked Sendable {
 
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, identity: StoreIdentity,
-    pageSize: Int, meta: MetaPage, isMetaSpare: Bool, options: PageStoreOptions
+    pageSize: Int, meta: MetaPage, pageCount: UInt32, isMetaSpare: Bool, options: PageStoreOptions
   ) {
     self.isMetaSpare = isMetaSpare
     self.file = file
@@ -55,6 +56,8 @@ final class StoreFile: @unchecked Sendable {
     largestLogByteLimit = options.checkpointByteLimit
     logByteLimit = min(4 << 20, options.checkpointByteLimit)
     imageByteLimit = options.imageByteLimit
+    reserve = DiskReserve(
+      file, pagesByteCount: Int(pageCount) * pageSize, limit: options.reserveByteLimit)
     // The last process may have ended while overwriting pages.
     imagesAreNeeded = !meta.isClean
   }
@@ -220,9 +223,17 @@ final class StoreFile: @unchecked Sendable {
     defer { space.cache?.endOverwriting() }
     let pages = checkpoint.pages()
     do throws(StorageError) {
-      try writeImages(of: checkpoint.pagesWithoutImage(pages), checkpoint)
+      let overwritten = checkpoint.pagesWithoutImage(pages)
+      do throws(StorageError) {
+        try writeImages(of: overwritten, checkpoint)
+      } catch .noSpaceLeft(let path) {
+        guard reserve.giveUp() else { throw .noSpaceLeft(path: path) }
+        try writeImages(of: overwritten, checkpoint)
+      }
       imagesAreNeeded = true
-      try checkpoint.writePages(pages, to: file, after: meta.lastCommit, checksum)
+      try reserve.duringGrowth { () throws(StorageError) in
+        try checkpoint.writePages(pages, to: file, after: meta.lastCommit, checksum)
+      }
       if durability != .none { try sync(for: .checkpointPages) }
     } catch {
       throw Failure(error)
@@ -322,7 +333,9 @@ final class StoreFile: @unchecked Sendable {
   /// Truncates the file after its last page.
   func cutOff(afterPages pageCount: UInt32) throws(StorageError) {
     let byteCount = Int(pageCount) * pageSize
-    if try file.byteCount() > byteCount { try file.truncate(to: byteCount) }
+    guard try file.byteCount() > byteCount else { return }
+    try file.truncate(to: byteCount)
+    reserve.noteCut(to: byteCount)
   }
 
   private func write(_ next: MetaPage, for reason: SyncReason) throws(StorageError) {

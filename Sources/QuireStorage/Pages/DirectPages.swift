@@ -8,6 +8,7 @@
 /// ``StoreCore``.
 final class DirectPages {
   private let file: any File
+  private let reserve: DiskReserve?
   private let cache: PageCache
   /// Pages that follow each other, not yet written.
   private var run: SealedRun
@@ -25,10 +26,13 @@ final class DirectPages {
   var nextReusable = PageID.firstFree
   var nextReusableRun = PageID.firstFree
 
+  /// - Parameter reserve: that of the file, if it is a store's.
   init(
-    _ file: any File, _ cache: PageCache, from firstPage: PageID, reusesPages: Bool = false
+    _ file: any File, _ cache: PageCache, from firstPage: PageID, reusesPages: Bool = false,
+    reserve: DiskReserve? = nil
   ) {
     self.file = file
+    self.reserve = reserve
     self.cache = cache
     self.firstPage = firstPage
     self.reusesPages = reusesPages
@@ -50,6 +54,9 @@ final class DirectPages {
     written.insert(runStart, count: run.count)
     // An aborted transaction may have left others in memory.
     cache.replace((0..<run.count).map { (PageID(runStart.rawValue + UInt32($0)), .absent) })
-    try run.write(to: file, at: Int(runStart.rawValue) * cache.geometry.pageSize)
+    func write() throws(StorageError) {
+      try run.write(to: file, at: Int(runStart.rawValue) * cache.geometry.pageSize)
+    }
+    if let reserve { try reserve.duringGrowth(write) } else { try write() }
   }
 }

@@ -15,6 +15,8 @@ final class PageEditor {
   private var usesSecondChildRoom = false
   /// The path from the root to the current node; kept here so that its memory is reused.
   @exclusivity(unchecked) var path: [PathStep] = []
+  /// Whether what the commit needs may be taken from the ``DiskReserve``.
+  var isForRemoval = false
   /// Set when a change failed half-way: the transaction can then only be aborted.
   var failure: StorageError? {
     didSet { hasFailed = failure != nil }
@@ -206,6 +208,12 @@ final class PageEditor {
   func allocate(_ type: PageType, level: Int) throws(StorageError) -> (PageID, MutablePage) {
     let id = try takePage()
     return (id, create(type, level: level, at: id))
+  }
+
+  /// Whether the store will have more pages than before.
+  var isGrowing: Bool {
+    guard let parent = space.parent else { return true }
+    return space.pageCount > parent.space.pageCount
   }
 
   /// The pages this transaction made, changed or gave back, in the order of the file, each once.

@@ -221,6 +221,40 @@ enum Posix {
     _ = try check("truncate", path) { ftruncate(descriptor, off_t(byteCount)) }
   }
 
+  /// Reserves room up to that offset, behind the end of the file as well: what Linux can do and
+  /// most of its file systems. Others can make files longer only.
+  ///
+  /// - Returns: whether the system and the file system can.
+  static func reserve(
+    _ descriptor: Int32, _ path: String, to byteCount: Int
+  ) throws(StorageError) -> Bool {
+    guard let allocate else { return false }
+    do throws(StorageError) {
+      _ = try check("reserve", path) { allocate(descriptor, keepSize, 0, off_t(byteCount)) }
+      return true
+    } catch .noSpaceLeft(let path) {
+      throw .noSpaceLeft(path: path)
+    } catch {
+      return false
+    }
+  }
+
+  private typealias Allocate = @convention(c) (Int32, Int32, off_t, off_t) -> Int32
+  /// `FALLOC_FL_KEEP_SIZE`.
+  private static let keepSize: Int32 = 1
+  /// `fallocate`, which the module of the C library does not show.
+  private static let allocate: Allocate? = {
+    #if canImport(Darwin)
+      return nil
+    #else
+      guard MemoryLayout<off_t>.size == 8, let function = dlsym(nil, "fallocate") else {
+        return nil
+      }
+      // Sound: these are the types of its C declaration, where `off_t` has 64 bits.
+      return unsafeBitCast(function, to: Allocate.self)
+    #endif
+  }()
+
   static func remove(_ path: String) throws(StorageError) {
     do throws(StorageError) {
       _ = try check("remove", path) { unlink(path) }
