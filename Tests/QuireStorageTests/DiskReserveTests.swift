@@ -175,7 +175,7 @@ struct DiskReserveTests {
     try store.close()
     #expect(disk.files.keys.sorted() == ["store"])
     let fileByteCount = try #require(disk.files["store"]?.count)
-    #expect(disk.byteCount - fileByteCount == 64 << 10)
+    #expect(disk.byteCount - fileByteCount == 256 << 10)
   }
 
   @Test func `is none where the limit is nothing`() throws {

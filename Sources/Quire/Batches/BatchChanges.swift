@@ -166,6 +166,8 @@ struct BatchChanges {
     }
   }
 
+  var isRemoval: Bool { insertedRuns.isEmpty && !deletions.isEmpty }
+
   /// In the order of their references.
   var deleted: [Reference] {
     // They mostly are in order, and are not copied then.

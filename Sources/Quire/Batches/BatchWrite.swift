@@ -72,6 +72,7 @@ final class BatchWrite {
     historyNumber = try history?.write(
       inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted)
     try writer.writeKeys()
+    transaction.isForRemoval = changes.isRemoval
   }
 
   private func requireUniqueness() throws {

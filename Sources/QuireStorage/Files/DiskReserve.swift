@@ -38,8 +38,8 @@ final class DiskReserve: Sendable {
     case none, part, whole
   }
 
-  /// The least that is worth it: a log of a few pages.
-  private static let least = 64 << 10
+  /// The least that is worth it: for the removal of some hundred objects.
+  private static let least = 256 << 10
 
   /// - Parameters:
   ///   - pagesByteCount: what the pages of the newest version need.
@@ -73,7 +73,7 @@ final class DiskReserve: Sendable {
       if state.isPossible, pages + reserve > state.end {
         do throws(StorageError) {
           // With some more, so that the next commits need not ask.
-          try extend(to: pages + 2 * reserve, &state)
+          try extend(to: pages + reserve + reserve / 4, &state)
         } catch {
           do throws(StorageError) {
             try extend(to: isForRemoval ? pages : pages + reserve, &state)
@@ -113,7 +113,8 @@ final class DiskReserve: Sendable {
   func settle() {
     logByteCount.store(DiskReserve.least, ordering: .relaxed)
     state.withLock { state in
-      if state.end > state.pagesByteCount + 2 * byteCount(behind: state.pagesByteCount) {
+      let reserve = byteCount(behind: state.pagesByteCount)
+      if state.end > state.pagesByteCount + 2 * reserve {
         // Nothing is lost with it, nor if it cannot be kept again.
         do throws(StorageError) { try release(&state) } catch {}
       }

@@ -59,6 +59,10 @@ final class PageEditor {
     self.byteLimit = byteLimit
   }
 
+  /// So many pages a transaction may have in any case, if they cannot go to the file: some trees'
+  /// roots and some maps, with what they were made from.
+  private static let fewPages = 64
+
   /// The memory that only the transaction's end would give back.
   var ownByteCount: Int { (ownPageCount + cleanBases.count) * pageSize }
 
@@ -75,8 +79,9 @@ final class PageEditor {
       spillCount += 1
       try spillTrees()
     }
-    guard ownByteCount > byteLimit else { return }
-    throw .transactionTooLarge(byteCount: ownByteCount, limit: byteLimit)
+    let limit = max(byteLimit, PageEditor.fewPages * pageSize)
+    guard ownByteCount > limit else { return }
+    throw .transactionTooLarge(byteCount: ownByteCount, limit: limit)
   }
 
   /// Gives back what pages were made from that have gone to the file.

@@ -37,7 +37,7 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// the log has only changes, and checkpoints must write the other pages twice.
   package var imageByteLimit = 1 << 20
   /// The room that the store's file keeps behind its end while the disk has some, in bytes: an
-  /// eighth of the file, at least 64 KiB and at most this; 0 for none. A full disk then refuses
+  /// eighth of the file, at least 256 KiB and at most this; 0 for none. A full disk then refuses
   /// only what makes the store larger: see `docs/durability.md`. File sizes do not show it, sizes
   /// on the disk do. Linux alone can do this, on most of its file systems.
   public var reserveByteLimit = 4 << 20

@@ -195,7 +195,9 @@ private struct HistoryExecution {
         }
         return true
       }
-      if let last { try StoredHistory.purge(through: last, in: transaction) }
+      guard let last else { return }
+      transaction.isForRemoval = true
+      try StoredHistory.purge(through: last, in: transaction)
     }
     merge(gone)
   }
