@@ -178,6 +178,15 @@ struct DiskReserveTests {
     #expect(disk.byteCount - fileByteCount == 256 << 10)
   }
 
+  /// Else the end that is cut off might be one that was just written.
+  @Test func `is not given up while the file becomes longer`() throws {
+    let file = try disk.open("file", .create)
+    let reserve = DiskReserve(file, pagesByteCount: 0, limit: 1 << 20)
+    try reserve.duringGrowth { () throws(StorageError) in #expect(!reserve.giveUp()) }
+    #expect(reserve.giveUp())
+    #expect(!reserve.giveUp())
+  }
+
   @Test func `is none where the limit is nothing`() throws {
     var options = options
     options.reserveByteLimit = 0

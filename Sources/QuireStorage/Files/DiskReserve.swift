@@ -14,7 +14,7 @@ import Synchronization
 /// with others, or with ``PageStoreOptions/reserveByteLimit`` 0, there is none.
 ///
 /// (What CockroachDB calls a ballast file, inside the store's own file.)
-final class DiskReserve: Sendable {
+package final class DiskReserve: Sendable {
   private let file: any File
   private let limit: Int
   private let state: Mutex<State>
@@ -38,21 +38,23 @@ final class DiskReserve: Sendable {
     case none, part, whole
   }
 
-  /// The least that is worth it: for the removal of some hundred objects.
+  /// The least that is worth it, for the removal of some hundred objects; and the most without a
+  /// large log.
   private static let least = 256 << 10
+  private static let most = 1 << 20
 
   /// - Parameters:
   ///   - pagesByteCount: what the pages of the newest version need.
   ///   - limit: the most that is kept; 0 for none.
-  init(_ file: any File, pagesByteCount: Int, limit: Int) {
+  package init(_ file: any File, pagesByteCount: Int, limit: Int) {
     self.file = file
     self.limit = limit
     state = Mutex(State(pagesByteCount: pagesByteCount, isPossible: limit > 0))
   }
 
-  /// An eighth of the file, or as much as the log, within limits.
+  /// A part of what the file has, or as much as the log if that is more.
   private func byteCount(behind pages: Int) -> Int {
-    min(limit, max(pages / 8, logByteCount.load(ordering: .relaxed)))
+    min(limit, max(min(pages / 64, DiskReserve.most), logByteCount.load(ordering: .relaxed)))
   }
 
   private func extend(to end: Int, _ state: inout State) throws(StorageError) {
@@ -142,7 +144,7 @@ final class DiskReserve: Sendable {
   /// - Parameter log: for a log that is so long: as much is kept as a recovery will need that
   ///   copies it.
   /// - Returns: whether there may be more room now.
-  func giveUp(forLogOf log: Int? = nil) -> Bool {
+  package func giveUp(forLogOf log: Int? = nil) -> Bool {
     state.withLock { state in
       let extent: Extent = log == nil ? .none : .part
       guard state.isPossible, state.growthCount == 0, extent.rawValue < state.extent.rawValue
@@ -160,7 +162,7 @@ final class DiskReserve: Sendable {
   }
 
   /// Lets an operation make the file longer, which is not to be cut off meanwhile.
-  func duringGrowth(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+  package func duringGrowth(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     state.withLock { $0.growthCount += 1 }
     defer { state.withLock { $0.growthCount -= 1 } }
     try body()

@@ -223,17 +223,9 @@ final class StoreFile: @unchecked Sendable {
     defer { space.cache?.endOverwriting() }
     let pages = checkpoint.pages()
     do throws(StorageError) {
-      let overwritten = checkpoint.pagesWithoutImage(pages)
-      do throws(StorageError) {
-        try writeImages(of: overwritten, checkpoint)
-      } catch .noSpaceLeft(let path) {
-        guard reserve.giveUp() else { throw .noSpaceLeft(path: path) }
-        try writeImages(of: overwritten, checkpoint)
-      }
+      try saveImages(of: checkpoint.pagesWithoutImage(pages), checkpoint)
       imagesAreNeeded = true
-      try reserve.duringGrowth { () throws(StorageError) in
-        try checkpoint.writePages(pages, to: file, after: meta.lastCommit, checksum)
-      }
+      try writePages(pages, checkpoint)
       if durability != .none { try sync(for: .checkpointPages) }
     } catch {
       throw Failure(error)
@@ -256,7 +248,27 @@ final class StoreFile: @unchecked Sendable {
     imagesAreNeeded = false
   }
 
-  /// Saves images of the pages that are about to be overwritten.
+  private func writePages(
+    _ pages: [(id: PageID, page: Page)], _ checkpoint: Checkpoint
+  ) throws(StorageError) {
+    try reserve.duringGrowth { () throws(StorageError) in
+      try checkpoint.writePages(pages, to: file, after: meta.lastCommit, checksum)
+    }
+  }
+
+  /// Saves images of the pages that are about to be overwritten; if there is no other room for
+  /// them, in that of the reserve.
+  private func saveImages(
+    of pages: [(id: PageID, page: Page)], _ checkpoint: Checkpoint
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      try writeImages(of: pages, checkpoint)
+    } catch .noSpaceLeft(let path) {
+      guard reserve.giveUp() else { throw .noSpaceLeft(path: path) }
+      try writeImages(of: pages, checkpoint)
+    }
+  }
+
   private func writeImages(
     of pages: [(id: PageID, page: Page)], _ checkpoint: Checkpoint
   ) throws(StorageError) {

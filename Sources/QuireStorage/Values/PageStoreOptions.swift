@@ -36,10 +36,11 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// The number of bytes of whole pages that the log may have between two checkpoints. Beyond it
   /// the log has only changes, and checkpoints must write the other pages twice.
   package var imageByteLimit = 1 << 20
-  /// The room that the store's file keeps behind its end while the disk has some, in bytes: an
-  /// eighth of the file, at least 256 KiB and at most this; 0 for none. A full disk then refuses
-  /// only what makes the store larger: see `docs/durability.md`. File sizes do not show it, sizes
-  /// on the disk do. Linux alone can do this, on most of its file systems.
+  /// The most room that the store's file keeps behind its end while the disk has some, in bytes; 0
+  /// for none. A full disk then refuses only what makes the store larger: see
+  /// `docs/durability.md`. It is 256 KiB, in large files up to 1 MiB, and as much as the log while
+  /// there is a larger one. File sizes do not show it, sizes on the disk do. Linux can do this, on
+  /// most of its file systems.
   public var reserveByteLimit = 4 << 20
   /// The memory for replaced pages that snapshots still show, in bytes; beyond it the oldest
   /// snapshots expire.
