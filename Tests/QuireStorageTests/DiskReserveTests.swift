@@ -93,6 +93,28 @@ struct DiskReserveTests {
     }
   }
 
+  @Test func `leaves room for recovery when a log has taken what it may`() throws {
+    try fill().close()
+    fillDisk()
+    do {
+      let store = try open()
+      var count: Int64 = 100
+      #expect(throws: StorageError.noSpaceLeft(path: "store-log")) {
+        while true {
+          try put(0..<count, in: store)
+          count += 100
+        }
+      }
+      #expect(count > 500)
+      disk.crash(after: 0)
+    }
+    disk.revive()
+    let store = try open()
+    #expect(try keys(store).count == 2000)
+    try remove(0..<100, from: store)
+    try store.close()
+  }
+
   /// Whatever was done before, and however it ended.
   @Test(arguments: Seeds.upTo(Amount.of(debug: 40, release: 200, exhaustive: 4_000)))
   func `is always there`(seed: UInt64) throws {

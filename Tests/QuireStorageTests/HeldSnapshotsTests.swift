@@ -40,7 +40,10 @@ import Testing
     var store = try PageStore.open("store", options: options, in: fileSystem)
     var content: Content = [:]
     var held: [(snapshot: Snapshot, content: Content)] = []
+    let isInParts = limits.below(2) == 0
+    var parts: ArraySlice<CheckpointPart> = []
     for step in 0..<120 {
+      if !parts.isEmpty, limits.below(3) == 0 { try parts.removeFirst().perform(on: store) }
       switch generator.below(12) {
       case 0..<7: try change(store, &content, UInt8(step + 1), &generator)
       case 7:
@@ -52,7 +55,13 @@ import Testing
         if held.count < 4 { held.append((try store.snapshot(), content)) }
       case 10:
         if !held.isEmpty { held.remove(at: generator.below(held.count)) }
-      default: try store.checkpoint()
+      default:
+        if isInParts {
+          try CheckpointPart.begin.perform(on: store)
+          parts = [.write, .complete]
+        } else {
+          try store.checkpoint()
+        }
       }
       if let (snapshot, content) = held.randomElement(using: &generator), generator.below(3) == 0 {
         try check(snapshot, content, name(&generator), seed, options)
@@ -73,6 +82,19 @@ import Testing
     #expect(try store.check().isSound, "seed \(seed), opened again")
     for name in ["t0", "t1", "t2"] {
       try check(try store.snapshot(), content, name, seed, options)
+    }
+  }
+
+  /// For what may be done in between.
+  private enum CheckpointPart {
+    case begin, write, complete
+
+    func perform(on store: PageStore) throws {
+      switch self {
+      case .begin: try store.beginCheckpoint()
+      case .write: try store.writeCheckpoint()
+      case .complete: try store.completeCheckpoint()
+      }
     }
   }
 
