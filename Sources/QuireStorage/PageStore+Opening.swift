@@ -102,12 +102,7 @@ extension PageStore {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // For a closed store this can wait until a new log is begun.
       if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
-      do throws(StorageError) {
-        try recovery.secureLog(of: path, file, in: fileSystem)
-      } catch .noSpaceLeft(let logPath) {
-        guard storage.reserve.giveUp() else { throw .noSpaceLeft(path: logPath) }
-        try recovery.secureLog(of: path, file, in: fileSystem)
-      }
+      try storage.secureLog(of: recovery)
     }
     let core = StoreCore(recovery, file, storage, options: options)
     if recovery.meta.isClean {

@@ -106,7 +106,16 @@ final class LogReader {
     // Pages after the last one are never read.
     let end = min(pageCount, reach)
     pages = pages.filter { $0.key.rawValue < end }
-    lost = lost.filter { $0.rawValue < end }
+    lost = lost.filter { $0.rawValue < end && !isFreed($0) }
+  }
+
+  /// Whether a later record gave a page back: then nothing misses it, and recovery has not written
+  /// it either. Its map is in the log, as every record has the maps of the pages that it changes.
+  private func isFreed(_ id: PageID) -> Bool {
+    guard let (map, index) = PageGeometry(pageSize: pageSize).stampPlace(of: id),
+      let frame = pages[map]
+    else { return false }
+    return PageMap.entry(index, in: Page(frame.base)) == 0
   }
 
   private func isHeaderOurs(

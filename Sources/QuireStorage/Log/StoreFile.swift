@@ -175,6 +175,17 @@ final class StoreFile: @unchecked Sendable {
     } catch .notFound {}
   }
 
+  /// Makes durable what recovery read from the log; if there is no other room for its copy, in that
+  /// of the reserve.
+  func secureLog(of recovery: Recovery) throws(StorageError) {
+    do throws(StorageError) {
+      try recovery.secureLog(of: path, file, in: fileSystem)
+    } catch .noSpaceLeft(let logPath) {
+      guard reserve.giveUp() else { throw .noSpaceLeft(path: logPath) }
+      try recovery.secureLog(of: path, file, in: fileSystem)
+    }
+  }
+
   /// Erases a damaged meta page before anything else is written: a crash while the next one is
   /// written there could otherwise combine parts of both into an intact page.
   func eraseMeta(_ id: PageID) throws(StorageError) {
