@@ -209,6 +209,15 @@ struct DiskReserveTests {
     #expect(!reserve.giveUp())
   }
 
+  @Test func `is not given to a log that is longer than itself`() throws {
+    let reserve = DiskReserve(
+      try disk.open("file", .create), pagesByteCount: 0, limit: 1 << 20)
+    #expect(!reserve.giveUp(forLogOf: 2 << 20))
+    #expect(reserve.giveUp(forLogOf: 100_000))
+    #expect(!reserve.giveUp(forLogOf: 100_000))
+    #expect(reserve.giveUp())
+  }
+
   @Test func `is none where the limit is nothing`() throws {
     var options = options
     options.reserveByteLimit = 0

@@ -83,6 +83,7 @@ package final class DiskReserve: Sendable {
             return error
           }
         }
+        if state.end >= pages + reserve { state.extent = .whole }
       }
       state.pagesByteCount = max(state.pagesByteCount, pages)
       return nil
@@ -149,8 +150,11 @@ package final class DiskReserve: Sendable {
       let extent: Extent = log == nil ? .none : .part
       guard state.isPossible, state.growthCount == 0, extent.rawValue < state.extent.rawValue
       else { return false }
+      let reserve = byteCount(behind: state.pagesByteCount)
+      let kept = log.map { (reserve + $0) / 2 } ?? 0
+      // Recovery would need all of it for so long a log.
+      guard kept < reserve else { return false }
       state.extent = extent
-      let kept = log.map { (byteCount(behind: state.pagesByteCount) + $0) / 2 } ?? 0
       do throws(StorageError) {
         try release(&state)
         try extend(to: state.pagesByteCount + kept, &state)
