@@ -25,6 +25,7 @@ enum ForkCount {
   /// what is made already, and allocate nothing.
   private static let isWatching: Bool = {
     _ = (count.load(ordering: .relaxed), OpenDescriptors.shared)
+    OpenDescriptors.prepare()
     return pthread_atfork(
       { OpenDescriptors.shared.lock() }, { OpenDescriptors.shared.unlock() },
       {
@@ -74,6 +75,14 @@ final class OpenDescriptors: @unchecked Sendable {
 
   fileprivate func lock() { monitor.lock() }
   fileprivate func unlock() { monitor.unlock() }
+
+  /// Does once what a child does, on a list of its own. Swift finds out about a generic type when it
+  /// is first used, with a lock; a thread of the parent may have had that lock at the fork.
+  fileprivate static func prepare() {
+    let example = OpenDescriptors()
+    example.descriptors.append(-1)
+    example.closeAll()
+  }
 
   /// In a child.
   fileprivate func closeAll() {
