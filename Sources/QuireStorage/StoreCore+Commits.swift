@@ -114,15 +114,14 @@ extension StoreCore {
     let replaced = space.replaced(touched: touched)
     let parent = space.parent
     let version = space.publish(replacing: replaced, of: parent)
-    let old = state.withLock { state in
-      let old = state.current
+    // Ends when the mutex is free again, as ending a version frees its pages.
+    let old = state.withLock { state -> OwnedVersion? in
       state.latest = version
-      if isDurable {
-        state.current = version
-      } else {
+      guard isDurable else {
         state.waiting.append(version)
+        return nil
       }
-      return old
+      return exchange(&state.current, with: version)
     }
     if !isDurable { commits.noteWritten(space.commit) }
     if let cache = space.cache {

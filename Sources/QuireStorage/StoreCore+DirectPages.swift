@@ -1,9 +1,8 @@
 // Where pages may be written around the log (`DirectPages`).
 extension StoreCore {
-  /// The way around the log for a transaction.
-  func directPages(
-    for editor: PageEditor, _ cache: PageCache, _ storage: StoreFile
-  ) throws(StorageError) -> DirectPages {
+  /// The way around the log for a transaction; `nil` where there is no file.
+  func directPages(for editor: PageEditor) throws(StorageError) -> DirectPages? {
+    guard let storage, let cache = editor.space.cache else { return nil }
     try makeDurable(before: editor.commit)
     let reusesPages = try makeFreePagesReusable(for: editor, cache, storage)
     // Behind everything that the log could bring back, that a snapshot shows, or that a crash could

@@ -92,8 +92,8 @@ final class StoreCore: @unchecked Sendable {
 
   // MARK: Reading
 
+  /// For a handle, which has looked whose process this is.
   func snapshot(for holder: SnapshotHolder) throws(StorageError) -> PageSpace {
-    try checkProcess()
     let current = state.withLock { $0.current.space }
     if isClosed { throw .closed }
     if let record = current.record { registry.note(holder, of: record) }
@@ -190,11 +190,7 @@ final class StoreCore: @unchecked Sendable {
       }
     }
     let editor = PageEditor(.successor(of: latest), byteLimit: transactionByteLimit)
-    if let storage, let cache = latest.space.cache {
-      editor.makeDirectPages = { [self] editor throws(StorageError) in
-        try directPages(for: editor, cache, storage)
-      }
-    }
+    if storage != nil { editor.makeDirectPages = directPages(for:) }
     return editor
   }
 
@@ -274,14 +270,20 @@ final class StoreCore: @unchecked Sendable {
         noteEnd(ofGivenUp: editor)
         throw error
       }
-      pending = storage.flatMap { storage in
-        storage.log.map { Pending(storage, $0, needsSync: syncing != nil, hasRecord: true) }
-      }
+      pending = whatIsLeftToDo(needsSync: syncing != nil)
       checkpointIfWorthwhile()
       updateLogByteCount()
       if options.idleLogLimit != nil, !isLogWatched { watchLog() }
     }
     return (space.commit, pending)
+  }
+
+  /// What has to be done before the commit counts that was just written; `nil` if nothing has.
+  private func whatIsLeftToDo(needsSync: Bool) -> Pending? {
+    guard let storage, let log = storage.log,
+      needsSync || log.isNameless.load(ordering: .relaxed)
+    else { return nil }
+    return Pending(storage, log, needsSync: needsSync, hasRecord: true)
   }
 
   /// After a commit: a log that was removed while it was in use would not be found after a crash.
@@ -344,8 +346,7 @@ final class StoreCore: @unchecked Sendable {
     }
     guard pending.needsSync else { return finish(nil) }
     commits.whenDurable(commit) { () throws(StorageError) in
-      try pending.log.sync(for: .commit)
-      try pending.file.checkNames(afterCommitTo: pending.log)
+      try pending.file.syncCommits(in: pending.log)
     } publish: { [self] in
       show(through: $0)
     } finish: {
@@ -357,9 +358,7 @@ final class StoreCore: @unchecked Sendable {
     _ commit: CommitNumber, in log: LogWriter, of storage: StoreFile
   ) throws(StorageError) {
     try commits.waitUntilDurable(commit) { () throws(StorageError) in
-      try log.sync(for: .commit)
-      // What is on disk without a name is not for long.
-      try storage.checkNames(afterCommitTo: log)
+      try storage.syncCommits(in: log)
     } publish: { [self] in
       show(through: $0)
     }

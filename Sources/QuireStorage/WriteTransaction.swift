@@ -156,9 +156,10 @@ public final class WriteTransaction: TreeReader {
   ///   transaction is then aborted.
   @discardableResult
   public func commit() throws(StorageError) -> CommitNumber {
-    let written = try write()
-    try written.waitUntilDurable()
-    return written.number
+    try prepareToCommit()
+    let (number, pending) = try core.finish(editor)
+    if let pending { try core.waitUntilDurable(number, pending) }
+    return number
   }
 
   /// Commits as ``commit()`` does.
@@ -177,6 +178,15 @@ public final class WriteTransaction: TreeReader {
   ///
   /// - Throws: as ``commit()``, but for errors of the disk that are met when the commit is synced.
   package func write() throws(StorageError) -> WrittenCommit {
+    try prepareToCommit()
+    let (version, parent) = (editor.space, editor.space.parent?.space)
+    let (number, pending) = try core.finish(editor)
+    let shown = number == version.commit ? version : parent ?? version
+    return WrittenCommit(core, number, shown, pending)
+  }
+
+  /// Brings all that the trees know into the pages. The transaction has ended then.
+  private func prepareToCommit() throws(StorageError) {
     try checkOpen()
     do throws(StorageError) {
       if let failure = editor.failure { throw failure }
@@ -187,10 +197,6 @@ public final class WriteTransaction: TreeReader {
       throw error
     }
     end()
-    let (version, parent) = (editor.space, editor.space.parent?.space)
-    let (number, pending) = try core.finish(editor)
-    let shown = number == version.commit ? version : parent ?? version
-    return WrittenCommit(core, number, shown, pending)
   }
 
   /// Waits until a snapshot shows what this transaction began with. Without that, it may show an

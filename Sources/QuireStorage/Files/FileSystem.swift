@@ -22,8 +22,8 @@ public protocol FileSystem: AnyObject, Sendable {
   func remove(_ path: String) throws(StorageError)
   /// The identity of the file that the path names now, or `nil` when there is none.
   func identifier(of path: String) throws(StorageError) -> FileIdentifier?
-  /// Whether there is a file of that name. Asked after commits: it should be fast, and not make the
-  /// file's next sync slower.
+  /// Whether there is a file of that name. Asked before commits are synced: it should be fast, and
+  /// not make the file's next sync slower.
   func isNamed(_ path: String) throws(StorageError) -> Bool
   /// The time after which a store's commits ask again whether its log has its name.
   var nameCheckInterval: Duration { get }

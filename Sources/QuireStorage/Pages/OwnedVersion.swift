@@ -10,13 +10,11 @@
 /// one version of each page for each of them.
 final class OwnedVersion: Sendable {
   let space: PageSpace
-  private let record: VersionRecord
 
-  /// - Parameter record: that of the version, which is about to be published.
-  init(_ space: PageSpace, _ record: VersionRecord) {
+  /// - Parameter space: has its record by now, and is about to be published.
+  init(_ space: PageSpace) {
     self.space = space
-    self.record = record
   }
 
-  deinit { record.disown() }
+  deinit { space.disown() }
 }

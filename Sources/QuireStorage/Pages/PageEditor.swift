@@ -9,9 +9,11 @@ final class PageEditor {
   let process: ProcessMark
   /// Pages made, copied or given back, in order, some perhaps twice.
   private(set) var touched: [PageID] = []
+  /// So many are in the order of the file, each of them once, if there are no more by now.
+  private var sortedCount = 0
   /// Room to put a node aside while it is rebuilt, and to assemble an entry, as the bytes handed in
-  /// may lie in the very page that is about to change. Made when first needed.
-  private var scratch: PageMemory?
+  /// may lie in the very page that is about to change. Allocated when first needed, until the end.
+  private var scratch: UnsafeMutableRawPointer?
   private var usesSecondChildRoom = false
   /// The path from the root to the current node; kept here so that its memory is reused.
   @exclusivity(unchecked) var path: [PathStep] = []
@@ -57,6 +59,8 @@ final class PageEditor {
     self.space = space
     process = space.registry.process
     self.byteLimit = byteLimit
+    // As most transactions need.
+    touched.reserveCapacity(8)
   }
 
   /// So many pages a transaction may have in any case, if they cannot go to the file: some trees'
@@ -97,25 +101,26 @@ final class PageEditor {
   var commit: CommitNumber { space.commit }
 
   /// One page of memory for a node that is put aside.
-  func nodeScratch() -> UnsafeMutableRawPointer { scratchMemory().base }
+  func nodeScratch() -> UnsafeMutableRawPointer { scratchBytes() }
 
   /// One page of memory for the current entry.
-  func keyScratch() -> UnsafeMutableRawPointer { scratchMemory().base + pageSize }
+  func keyScratch() -> UnsafeMutableRawPointer { scratchBytes() + pageSize }
 
   /// An inner node's payload: the number of a child. Valid until the next call but one, as pushing
   /// the root down makes one entry while another is still waiting for its place.
   func childPayload(_ id: PageID) -> UnsafeRawBufferPointer {
     usesSecondChildRoom.toggle()
-    let room = scratchMemory().base + 2 * pageSize + (usesSecondChildRoom ? 4 : 0)
+    let room = scratchBytes() + 2 * pageSize + (usesSecondChildRoom ? 4 : 0)
     room.setU32(id.rawValue, at: 0)
     return UnsafeRawBufferPointer(start: room, count: 4)
   }
 
-  private func scratchMemory() -> PageMemory {
+  private func scratchBytes() -> UnsafeMutableRawPointer {
     if let scratch { return scratch }
-    let memory = PageMemory(byteCount: 2 * pageSize + 8)
-    scratch = memory
-    return memory
+    let bytes = UnsafeMutableRawPointer.allocate(
+      byteCount: 2 * pageSize + 8, alignment: MemoryLayout<UInt64>.alignment)
+    scratch = bytes
+    return bytes
   }
 
   /// The page, private to this transaction.
@@ -196,6 +201,7 @@ final class PageEditor {
   deinit {
     freeDropped()
     for base in cleanBases { PageWord(base.page).release() }
+    scratch?.deallocate()
   }
 
   /// Puts an empty page at `id`, which must be marked as in use.
@@ -223,10 +229,18 @@ final class PageEditor {
 
   /// The pages this transaction made, changed or gave back, in the order of the file, each once.
   func touchedPages() -> [PageID] {
-    touched.sort()
-    var pages: [PageID] = []
-    pages.reserveCapacity(touched.count)
-    for id in touched where pages.last != id { pages.append(id) }
+    guard touched.count != sortedCount else { return touched }
+    // In place, with one look at the property.
+    var pages = exchange(&touched, with: [])
+    pages.sort()
+    var count = 0
+    for index in pages.indices where count == 0 || pages[index] != pages[count - 1] {
+      pages[count] = pages[index]
+      count += 1
+    }
+    pages.removeLast(pages.count - count)
+    touched = pages
+    sortedCount = count
     return pages
   }
 }

@@ -147,12 +147,18 @@ final class PageSpace: @unchecked Sendable {
     let record = VersionRecord(
       commit: commit, overlay: overlay, pageCount: pageCount, source: cache)
     self.record = record
-    let owned = OwnedVersion(self, record)
+    let owned = OwnedVersion(self)
     registry.begin(record, retiring: replaced, shownBy: last?.space.record)
     parent = nil
     ownChunks = []
     movedPages = [:]
     return owned
+  }
+
+  /// From now on snapshots alone hold this version.
+  func disown() {
+    // Sound: the record is held by this.
+    recordReference?._withUnsafeGuaranteedRef { $0.disown() }
   }
 
   @inline(__always) var pageSize: Int { geometry.pageSize }

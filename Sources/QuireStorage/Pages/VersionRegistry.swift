@@ -76,7 +76,13 @@ final class VersionRecord: @unchecked Sendable {
   fileprivate var hasEnded = false
   /// Whether the version has an ``OwnedVersion``.
   private let isOwnedFlag = Atomic(true)
-  fileprivate var holder: SnapshotHolder?
+  /// Whoever took the first snapshot of the version.
+  fileprivate var holder: SnapshotHolder? {
+    didSet { hasHolderFlag.store(true, ordering: .relaxed) }
+  }
+  /// Known without the mutex, as each snapshot asks.
+  private let hasHolderFlag = Atomic(false)
+  fileprivate var hasHolder: Bool { hasHolderFlag.load(ordering: .relaxed) }
   fileprivate var expiry: StorageError?
   private let endingCode = Atomic<UInt8>(0)
 
@@ -255,6 +261,7 @@ final class VersionRegistry: Sendable {
 
   /// Records the holder of a version, for an error message: only the first one.
   func note(_ holder: SnapshotHolder, of record: VersionRecord) {
+    guard !record.hasHolder else { return }
     state.withLock { _ in
       if record.holder == nil { record.holder = holder }
     }

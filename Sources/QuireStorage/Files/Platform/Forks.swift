@@ -76,8 +76,8 @@ final class OpenDescriptors: @unchecked Sendable {
   fileprivate func lock() { monitor.lock() }
   fileprivate func unlock() { monitor.unlock() }
 
-  /// Does once what a child does, on a list of its own. Swift finds out about a generic type when it
-  /// is first used, with a lock; a thread of the parent may have had that lock at the fork.
+  /// Does once what a child does, on a list of its own: Swift finds out about a generic type when
+  /// it is first used, with a lock, and a thread of the parent may have had that lock at the fork.
   fileprivate static func prepare() {
     let example = OpenDescriptors()
     example.descriptors.append(-1)
