@@ -19,7 +19,13 @@ import Testing
     Amount.of(debug: 55...60, release: 1...200, exhaustive: 1...20_000)
 
   @Test func `a snapshot shows what it showed at first, however little memory there is`() throws {
-    for seed in Self.seeds { try run(seed) }
+    for seed in Self.seeds {
+      do {
+        try run(seed)
+      } catch {
+        throw Violation("seed \(seed): \(error)")
+      }
+    }
   }
 
   private func run(_ seed: UInt64) throws {

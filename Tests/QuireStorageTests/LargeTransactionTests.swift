@@ -311,6 +311,40 @@ struct LargeTransactionTests {
     #expect(try store.check().isSound)
   }
 
+  /// They looked for free pages up to the end of the longer version, where this one has no maps, and
+  /// a store without a fault was said to be damaged.
+  @Test(arguments: [60, 45_000])
+  func `use the free pages of a store that was longer, which a held snapshot shows no more`(
+    byteCount: Int
+  ) throws {
+    let store = try open { $0.retainedByteLimit = 0 }
+    // Free pages in two places, neither of which has room for a long value.
+    let counts = [("first", 600), ("second", 600), ("third", 600), ("fourth", 9), ("last", 6_000)]
+    for (name, count) in counts {
+      try store.write { transaction in
+        let tree = try transaction.createRecordTree(name)
+        for key in 0..<count { try tree.put(value(key, 1), for: Int64(key)) }
+      }
+    }
+    let snapshot = try store.snapshot()
+    for name in ["last", "third", "first"] { try store.write { try $0.dropTree(name) } }
+    #expect(throws: StorageError.self) { try snapshot.treeNames() }
+    try store.checkpoint()
+    let pageCount = store.statistics.pageCount
+    let keys = 0..<(120_000 / byteCount)
+    try store.write { transaction in
+      let tree = try #require(try transaction.mutableRecordTree("second"))
+      for key in keys { try tree.put(value(key, 2, byteCount: byteCount), for: Int64(key)) }
+    }
+    #expect(store.statistics.pageCount > pageCount)
+    let tree = try #require(try store.snapshot().recordTree("second"))
+    for key in keys {
+      #expect(try tree.value(for: Int64(key))?.array == value(key, 2, byteCount: byteCount))
+    }
+    #expect(try store.check().isSound)
+    withExtendedLifetime(snapshot) {}
+  }
+
   @Test func `are the same whether pages went to the file or not`() throws {
     let steps: [Step] = [
       .put(.records, keys: 0..<400, byteCount: 50, version: 1),

@@ -82,9 +82,15 @@ extension PageEditor {
     return PageMap.entry(space.geometry.mapIndex(of: id), in: map) == 0
   }
 
+  /// The places behind the end may begin further back than this store goes: where a longer version
+  /// ends which is held, though it has expired. There are no maps in between.
+  private func endOfReusable(for direct: DirectPages) -> PageID {
+    min(direct.firstPage, PageID(space.parent?.space.pageCount ?? 0))
+  }
+
   private func firstReusable(for direct: DirectPages) throws(StorageError) -> PageID? {
     guard direct.reusesPages else { return nil }
-    while let id = try firstFree(from: direct.nextReusable, below: direct.firstPage) {
+    while let id = try firstFree(from: direct.nextReusable, below: endOfReusable(for: direct)) {
       if try isReusable(id) { return id }
       direct.nextReusable = PageID(id.rawValue + 1)
     }
@@ -99,7 +105,7 @@ extension PageEditor {
     var first: PageID?
     var length = 0
     var next = direct.nextReusableRun
-    while let id = try firstFree(from: next, below: direct.firstPage) {
+    while let id = try firstFree(from: next, below: endOfReusable(for: direct)) {
       let continues = first != nil && id == next
       next = space.geometry.runSuccessor(of: id)
       guard try isReusable(id) else {

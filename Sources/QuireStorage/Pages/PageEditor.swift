@@ -63,9 +63,11 @@ final class PageEditor {
     touched.reserveCapacity(8)
   }
 
-  /// So many pages a transaction may have in any case, if they cannot go to the file: some trees'
-  /// roots and some maps, with what they were made from.
-  private static let fewPages = 64
+  /// So many pages a transaction may have in any case, as they cannot go to the file: some trees'
+  /// roots, and every map that it may need, with what they were made from.
+  private var pageCountInAnyCase: Int {
+    64 + 2 * space.geometry.mapCount(forPages: space.pageCount)
+  }
 
   /// The memory that only the transaction's end would give back.
   var ownByteCount: Int { (ownPageCount + cleanBases.count) * pageSize }
@@ -83,7 +85,7 @@ final class PageEditor {
       spillCount += 1
       try spillTrees()
     }
-    let limit = max(byteLimit, PageEditor.fewPages * pageSize)
+    let limit = max(byteLimit, pageCountInAnyCase * pageSize)
     guard ownByteCount > limit else { return }
     throw .transactionTooLarge(byteCount: ownByteCount, limit: limit)
   }

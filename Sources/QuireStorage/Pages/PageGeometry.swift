@@ -23,6 +23,10 @@ struct PageGeometry: Hashable, Sendable {
   func mapPage(for id: PageID) -> PageID {
     mapPage(ofGroup: id.rawValue / groupPageCount)
   }
+  /// The number of maps of a store with so many pages.
+  func mapCount(forPages pageCount: UInt32) -> Int {
+    (Int(pageCount) + Int(groupPageCount) - 1) / Int(groupPageCount)
+  }
   func mapPage(ofGroup group: UInt32) -> PageID {
     PageID(group * groupPageCount + PageID.firstMap.rawValue)
   }
