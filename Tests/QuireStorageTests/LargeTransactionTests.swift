@@ -311,8 +311,8 @@ struct LargeTransactionTests {
     #expect(try store.check().isSound)
   }
 
-  /// They looked for free pages up to the end of the longer version, where this one has no maps, and
-  /// a store without a fault was said to be damaged.
+  /// They looked for free pages up to the end of the longer version, where this one has no maps, so
+  /// that a sound store was said to be damaged.
   @Test(arguments: [60, 45_000])
   func `use the free pages of a store that was longer, which a held snapshot shows no more`(
     byteCount: Int
