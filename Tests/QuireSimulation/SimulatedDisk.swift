@@ -148,6 +148,11 @@ package final class SimulatedDisk: FileSystem {
 
   package func limit(to capacity: Int) { control.withLock { $0.capacity = capacity } }
 
+  /// Whether writing may fail for lack of room.
+  package var mayLackRoom: Bool {
+    control.withLock { $0.capacity < .max || $0.fault?.fault.isNoSpace ?? false }
+  }
+
   /// Whether the file system refuses everything until ``heal()``.
   package var isShutDown: Bool { control.withLock { $0.isShutDown } }
 
