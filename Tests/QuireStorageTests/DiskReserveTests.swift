@@ -1,5 +1,7 @@
+import Dispatch
 import QuireSimulation
 import QuireStorage
+import Synchronization
 import Testing
 
 /// A store keeps some room on the disk, for what must be possible when that is full.
@@ -65,6 +67,54 @@ struct DiskReserveTests {
     #expect(try store.check().isSound)
     // What was removed has left room for as much.
     try put(0..<50, in: store)
+    try store.close()
+  }
+
+  /// Once that is done the log begins anew, and has room. Random workloads cannot show it, as they
+  /// have both on one thread.
+  @Test func `lets a commit wait for the checkpoint that another thread writes`() throws {
+    let store = try fill()
+    let (began, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (isWritten, isChanged) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let isFirst = Mutex(true)
+    disk.interpose {
+      guard isFirst.withLock({ exchange(&$0, with: false) }) else { return }
+      began.signal()
+      mayGoOn.wait()
+    }
+    runOnThread {
+      try store.checkpoint()
+      isWritten.signal()
+    }
+    began.wait()
+    fillDisk()
+    let failure = Mutex<(any Error)?>(nil)
+    runOnThread {
+      do {
+        // More than the log has room for by now.
+        for byte in 8..<28 as Range<UInt8> {
+          try store.write { transaction in
+            let tree = try #require(try transaction.mutableRecordTree("a"))
+            for key in 0..<2_000 as Range<Int64> {
+              try tree.put([UInt8](repeating: byte, count: 100), for: key)
+            }
+          }
+        }
+      } catch {
+        failure.withLock { $0 = error }
+      }
+      isChanged.signal()
+    }
+    let isDoneAtOnce = isChanged.wait(timeout: .now() + .milliseconds(300)) == .success
+    #expect(!isDoneAtOnce)
+    mayGoOn.signal()
+    if !isDoneAtOnce { isChanged.wait() }
+    isWritten.wait()
+    #expect(failure.withLock { $0 } == nil)
+    let tree = try #require(try store.snapshot().recordTree("a"))
+    #expect(try tree.value(for: 1_999)?.array == [UInt8](repeating: 27, count: 100))
+    #expect(try keys(store) == Array(0..<2_000))
+    #expect(try store.check().isSound)
     try store.close()
   }
 
