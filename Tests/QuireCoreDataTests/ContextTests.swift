@@ -218,4 +218,42 @@ final class Seen: @unchecked Sendable {
     #expect(context.userInfo["kept"] as? Int == 1)
     #expect(context.registeredObject(for: book.objectID) === book)
   }
+
+  @Test func `a save without changes posts what a save posts`() throws {
+    let context = Library.context()
+    let seen = Seen(.NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, of: context)
+    try context.save()
+    #expect(
+      seen.all.map(\.name) == [.NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave])
+    let other = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    for notification in seen.all { other.mergeChanges(fromContextDidSave: notification) }
+  }
+
+  @Test func `the save of a context that reads a fixed state tells which it reads now`() throws {
+    let context = Library.context()
+    try context.setQueryGenerationFrom(.current)
+    let seen = Seen(.NSManagedObjectContextDidSave, of: context)
+    Library.book("Emma", in: context)
+    try context.save()
+    let userInfo = seen.all.first?.userInfo
+    #expect(userInfo?[NSManagedObjectContextQueryGenerationKey] is NSQueryGenerationToken)
+    #expect(
+      NSManagedObjectContext.NotificationKey.queryGeneration.rawValue
+        == NSManagedObjectContextQueryGenerationKey)
+  }
+
+  /// The helper of many libraries, for a function that returns what a block computes.
+  private func run<Result>(_ perform: (() -> Void) -> Void, _ work: () -> Result) -> Result? {
+    var result: Result?
+    withoutActuallyEscaping(work) { work in perform { result = work() } }
+    return result
+  }
+
+  @Test func `performAndWait is passed on as a function of a plain block`() {
+    let context = Library.context()
+    #expect(run(context.performAndWait) { context.registeredObjects.count } == 0)
+    let count = context.performAndWait { context.insertedObjects.count }
+    #expect(count == 0)
+  }
 }

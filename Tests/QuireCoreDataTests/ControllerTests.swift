@@ -74,4 +74,30 @@ import Testing
     let error = #expect(throws: NSError.self) { try controller.performFetch() }
     #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
   }
+
+  @Test func `a controller of a request with an empty order has all objects, in sections too`()
+    throws
+  {
+    let context = Library.context()
+    for (title, pages) in [("Emma", 2), ("Typee", 1), ("Dune", 2)] {
+      Library.book(title, pages: Int32(pages), in: context)
+    }
+    try context.save()
+    let request = NSFetchRequest<Book>(entityName: "Book")
+    request.sortDescriptors = []
+    func controller(_ path: String?) -> NSFetchedResultsController<Book> {
+      NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: path,
+        cacheName: nil)
+    }
+    let (plain, sectioned) = (controller(nil), controller("pages"))
+    let listener = Listener()
+    plain.delegate = listener
+    for controller in [plain, sectioned] { try controller.performFetch() }
+    #expect(plain.fetchedObjects?.count == 3)
+    #expect(sectioned.sections?.map(\.name) == ["1", "2"])
+    Library.book("Omoo", in: context)
+    context.processPendingChanges()
+    #expect(plain.fetchedObjects?.count == 4 && listener.calls.last == "did 4")
+  }
 }

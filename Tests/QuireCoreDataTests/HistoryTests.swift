@@ -106,4 +106,23 @@ import Testing
     reader.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
     #expect(book.pages == 7)
   }
+
+  @Test func `changes are chosen by their entity`() throws {
+    let writer = context("writer")
+    let shelf = Shelf(context: writer)
+    Library.book("Emma", on: shelf, in: writer)
+    try writer.save()
+    let model = try #require(writer.persistentStoreCoordinator?.managedObjectModel)
+    func count(_ format: String) throws -> Int? {
+      let condition = try #require(NSPersistentHistoryChange.fetchRequest)
+      condition.predicate = NSPredicate(format: format, model.entitiesByName["Shelf"])
+      let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: condition)
+      request.resultType = .changesOnly
+      let result = try writer.execute(request) as? NSPersistentHistoryResult
+      return (result?.result as? [NSPersistentHistoryChange])?.count
+    }
+    #expect(try count("changedEntity == %@") == 1)
+    #expect(try count("changedEntity != %@ AND changeType == 0") == 1)
+    #expect(try count("changedEntity.name == %@") == 1)
+  }
 }

@@ -153,4 +153,16 @@ import Testing
     #expect(book.objectIDs(forRelationshipNamed: "shelf") == [])
     #expect(!book.hasFault(forRelationshipNamed: "shelf"))
   }
+
+  @Test func `an object that was never saved has no committed values`() throws {
+    let book = Library.book("Emma", in: context)
+    #expect(book.committedValues(forKeys: nil).isEmpty)
+    #expect(book.committedValues(forKeys: ["title"]).isEmpty)
+    try context.obtainPermanentIDs(for: [book])
+    #expect(book.committedValues(forKeys: nil).isEmpty)
+    try context.save()
+    book.title = "Dune"
+    #expect(book.committedValues(forKeys: ["title"])["title"] as? String == "Emma")
+    #expect(book.committedValues(forKeys: ["price"])["price"] is NSNull)
+  }
 }

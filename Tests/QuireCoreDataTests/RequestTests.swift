@@ -138,4 +138,40 @@ import Testing
     #expect(deleted?.result as? Bool == true)
     #expect(try context.count(for: request) == 1)
   }
+
+  @Test func `a sort key that is not fetched orders groups, and does not matter for one row`()
+    throws
+  {
+    let context = Library.context()
+    for (title, pages) in [("Emma", 2), ("Typee", 1), ("Dune", 2)] {
+      Library.book(title, pages: Int32(pages), in: context)
+    }
+    func rows(_ groups: [String], _ key: String) throws -> [NSDictionary] {
+      let count = NSExpressionDescription()
+      count.name = "count"
+      count.expression = NSExpression(format: "count:(title)")
+      let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = [count]
+      request.propertiesToGroupBy = groups
+      request.sortDescriptors = [NSSortDescriptor(key: key, ascending: false)]
+      return try context.fetch(request)
+    }
+    #expect(try rows([], "pages") == [["count": 3]])
+    #expect(try rows(["pages"], "pages") == [["count": 2], ["count": 1]])
+    #expect(throws: NSError.self) { try rows([], "page") }
+    #expect(throws: NSError.self) { try rows(["pages"], "title") }
+  }
+
+  @Test func `a request is made of one with another type of results`() throws {
+    let context = Library.context()
+    Library.book("Emma", in: context)
+    let request = NSFetchRequest<Book>(entityName: "Book")
+    (request.fetchLimit, request.predicate) = (3, NSPredicate(format: "title == 'Emma'"))
+    let erased = NSFetchRequest<NSFetchRequestResult>(request)
+    #expect(erased.fetchLimit == 3 && erased.predicate == request.predicate)
+    #expect(try (context.fetch(erased) as? [Book])?.count == 1)
+    erased.fetchLimit = 1
+    #expect(request.fetchLimit == 3)
+  }
 }

@@ -217,15 +217,15 @@ final class BatchExecution {
       guard let changes = write.savedChanges(), !changes.isEmpty else { continue }
       write.store.hub.publish(
         CommitNotice(
-          changes: changes, author: context.transactionAuthor, contextName: context.name,
-          origin: nil))
+          changes: changes, author: context.root.transactionAuthor,
+          contextName: context.root.name, origin: nil))
     }
   }
 
   private func result(of writes: [BatchWrite]) -> BatchResult {
     let count = writes.reduce(0) { $0 + $1.changes.count }
     var notice = ObjectIDNotice(
-      .didSaveObjectIDs, contextName: context.name, author: context.transactionAuthor)
+      .didSaveObjectIDs, contextName: context.root.name, author: context.root.transactionAuthor)
     guard resultType == .objectIDs else {
       return BatchResult(resultType, count: count, objectIDs: [], notice)
     }

@@ -37,7 +37,8 @@ final class BatchWrite {
     self.writer = writer
     derived = entities.derivations.map { DerivedValues($0, writer) }
     history = try HistoryRecording(
-      author: session.context.transactionAuthor, contextName: session.context.name, to: store,
+      author: session.context.root.transactionAuthor, contextName: session.context.root.name,
+      to: store,
       writer)
     rowWriters = Array(repeating: nil, count: entities.byIndex.count)
   }

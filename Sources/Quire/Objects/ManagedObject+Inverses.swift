@@ -110,9 +110,7 @@ extension ManagedObject {
     func inOrder(_ objects: [ManagedObject]) -> [ManagedObject] {
       objects.count < 2 ? objects : objects.sorted { $0.reference < $1.reference }
     }
-    if ofArena({ $0.binding.traits[slot].isOrdered }) {
-      return try setMembers(slot, inOrder(objects))
-    }
+    if ofArena({ $0.binding.traits[slot].isOrdered }) { throw losesOrder(slot) }
     for object in objects { try checkDestination(object, slot) }
     let current = try members(slot)
     let isCurrent = Set(current)
@@ -124,6 +122,17 @@ extension ManagedObject {
       try removeHiddenMembers(slot, but: isWanted)
     }
     for object in inOrder(new) { try addMember(object, slot) }
+  }
+
+  private func losesOrder(_ slot: Int) -> PersistenceError {
+    let name = binding.properties[slot].name
+    var error = PersistenceError(
+      .unacceptableValue,
+      "\(entity.name).\(name) is declared as a set and is ordered in the model: setting it would "
+        + "lose the order, so declare it as an array")
+    error.entityName = entity.name
+    error.key = name
+    return error
   }
 
   /// Removes the deleted members that their delete rules have left in the relationship. Otherwise

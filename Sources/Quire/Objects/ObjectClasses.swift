@@ -43,13 +43,16 @@ final class ObjectClasses: Sendable {
 
   /// Compares the properties of the classes with the model, once.
   ///
+  /// - Parameter leavesUses: as ``ClassDifferences/check(leavesUses:)``.
   /// - Throws: ``PersistenceError/Code/coreData`` (134060) with each difference as a detail.
-  func check() throws(PersistenceError) {
+  func check(leavesUses: Bool = false) throws(PersistenceError) {
     // Without the lock: making an object runs code of its class.
-    if let known = differences.withLock({ $0 }) { return try known.check() }
+    if let known = differences.withLock({ $0 }) {
+      return try known.check(leavesUses: leavesUses)
+    }
     let found = ClassDifferences(entities, byIndex)
     differences.withLock { $0 = found }
-    try found.check()
+    try found.check(leavesUses: leavesUses)
   }
 
   /// A new object of the entity, of its class.

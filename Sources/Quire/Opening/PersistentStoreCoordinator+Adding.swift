@@ -51,7 +51,7 @@ extension PersistentStoreCoordinator {
     type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
     in fileSystem: any FileSystem
   ) throws -> PersistentStore {
-    try classes.check()
+    try classes.check(leavesUses: options.reportsClassDifferencesAtUse)
     let forbidden = stores.map(\.identity)
     let opened: PersistentStore
     if let make = storeMakers.withLock({ $0[type] }) {

@@ -107,18 +107,27 @@ extension PersistentStoreCoordinator {
     }
   }
 
+  /// Removes the store in a file from all coordinators of this process that have it, for a call
+  /// that destroys or replaces the file. An error of closing it does not matter then.
+  package static func removeFromAllCoordinators(storeAt url: URL) {
+    for coordinator in AddedStores.coordinators {
+      if let store = coordinator.persistentStore(for: url) { try? coordinator.remove(store) }
+    }
+  }
+
   // MARK: Destroying
 
   /// Removes a store's file, and all files that belong to it. After a crash the store exists
   /// completely, or not at all.
   ///
   /// A damaged store is removed as well; a file that is no store is kept, unless `options` force
-  /// its destruction. It is no error if there is no store, and a store in memory is released with
-  /// its coordinator.
+  /// its destruction. It is no error if there is no store in a folder that exists, and a store in
+  /// memory is released with its coordinator.
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) if the store is open in
-  ///   this process or another (remove it from its coordinator first), if the file is no store, or
-  ///   on an error of the disk; ``PersistenceError/Code/persistentStoreInvalidType`` (134000).
+  ///   this process or another (remove it from its coordinator first), if the file is no store, if
+  ///   its folder does not exist, or on an error of the disk;
+  ///   ``PersistenceError/Code/persistentStoreInvalidType`` (134000).
   public func destroyPersistentStore(
     at url: URL, type: StoreType = .quire, options: PersistentStoreOptions? = nil
   ) throws {
@@ -140,6 +149,7 @@ extension PersistentStoreCoordinator {
     if type == .inMemory || type == .quire && !type.hasFile(at: url) { return }
     try Self.checkFile(type, url)
     let path = url.path(percentEncoded: false)
+    try checkFolder(of: url, in: fileSystem)
     try operating(
       "the store at \(path) cannot be destroyed",
       orUnknown: "whether the store at \(path) was destroyed"
@@ -148,6 +158,19 @@ extension PersistentStoreCoordinator {
         path, isForced: options?.forcesDestruction ?? false, in: fileSystem)
     }
     PartialStore.removeRemains(of: fileSystem.destination(of: path), in: fileSystem)
+  }
+
+  /// A path that was mistyped has no store to destroy, and mostly no folder.
+  private func checkFolder(of url: URL, in fileSystem: any FileSystem) throws {
+    // Other file systems have no folders.
+    guard let disk = fileSystem as? DiskFileSystem else { return }
+    let folder = url.deletingLastPathComponent().path(percentEncoded: false)
+    if (try? disk.identifier(of: folder)) == nil {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the store at \(url.path(percentEncoded: false)) cannot be destroyed: there is no folder "
+          + folder)
+    }
   }
 
   // MARK: Replacing

@@ -120,7 +120,8 @@ public final class FetchedResultsController<Result: ManagedObject> {
   var isBusy = false
 
   /// - Parameters:
-  ///   - fetchRequest: a request with at least one sort key.
+  ///   - fetchRequest: a request. Without sort keys objects come by the names of their sections,
+  ///     and by their IDs.
   ///   - sectionNameKeyPath: a path to a text, a number or a date, which may be transient; `nil`
   ///     for one section.
   ///   - cacheName: accepted for source compatibility. There is no cache: sections are computed
@@ -158,25 +159,19 @@ public final class FetchedResultsController<Result: ManagedObject> {
   /// Fetches the objects, and observes them from now on if there is a ``delegate``, which is not
   /// called for this fetch.
   ///
-  /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the request has
-  ///   no sort keys, if a section comes in two parts, or if the values at the path of section names
-  ///   cannot be names; what ``ManagedObjectContext/fetch(_:)`` throws. The former result stays
-  ///   then.
+  /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if a section comes
+  ///   in two parts, or if the values at the path of section names cannot be names; what
+  ///   ``ManagedObjectContext/fetch(_:)`` throws. The former result stays then.
   public func performFetch() throws {
-    guard !fetchRequest.sortDescriptors.isEmpty else {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType,
-        "a fetched results controller needs a request with sort descriptors: without them its "
-          + "objects have no order to keep")
-    }
+    let request = fetchRequest.ordered(inSectionsBy: sectionNameKeyPath)
     let wasBusy = isBusy
     isBusy = true
     defer { isBusy = wasBusy }
     managedObjectContext.processPendingChangesOfEvent()
     try managedObjectContext.throwKeptErrors()
-    let scope = try FetchedResultsScope(fetchRequest, naming, in: managedObjectContext)
-    let list = try fetch(fetchRequest, scope)
-    followed = fetchRequest
+    let scope = try FetchedResultsScope(request, naming, in: managedObjectContext)
+    let list = try fetch(request, scope)
+    followed = request
     // Only for this fetch, as each refresh would be observed as a change.
     followed?.shouldRefreshRefetchedObjects = false
     self.scope = scope

@@ -7,10 +7,12 @@ enum AddedStores {
   private final class Entry {
     let identity: StoreIdentity
     weak var store: PersistentStore?
+    weak var coordinator: PersistentStoreCoordinator?
 
-    init(_ store: PersistentStore) {
+    init(_ store: PersistentStore, _ coordinator: PersistentStoreCoordinator) {
       identity = store.identity
       self.store = store
+      self.coordinator = coordinator
     }
   }
 
@@ -19,8 +21,16 @@ enum AddedStores {
   /// array of another type costs some 4 µs.
   private static let entries = Mutex<[Entry]>([])
 
-  static func add(_ store: PersistentStore) {
-    entries.withLock { $0.append(Entry(store)) }
+  static func add(_ store: PersistentStore, to coordinator: PersistentStoreCoordinator) {
+    entries.withLock { $0.append(Entry(store, coordinator)) }
+  }
+
+  /// The coordinators that have stores, each once.
+  static var coordinators: [PersistentStoreCoordinator] {
+    // Outside of the lock, as releasing the last reference to a coordinator takes it.
+    let all = entries.withLock { $0 }.compactMap(\.coordinator)
+    var known: Set<ObjectIdentifier> = []
+    return all.filter { known.insert(ObjectIdentifier($0)).inserted }
   }
 
   /// - Complexity: O(stores that were added after this one), apart from moving these in memory.

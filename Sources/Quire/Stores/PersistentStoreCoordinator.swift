@@ -90,7 +90,7 @@ public final class PersistentStoreCoordinator: Sendable {
       return true
     }
     guard isNew else { return false }
-    AddedStores.add(opened)
+    AddedStores.add(opened, to: self)
     remoteChangeCenter.watch { stores }
     storeListeners.tell(StoresChange(added: [opened]))
     return true
@@ -131,7 +131,7 @@ public final class PersistentStoreCoordinator: Sendable {
     if isOurs {
       old.entities.retire()
       AddedStores.remove(old)
-      AddedStores.add(new)
+      AddedStores.add(new, to: self)
       remoteChangeCenter.watch { stores }
       storeListeners.tell(StoresChange(added: [new], removed: [old]))
     }

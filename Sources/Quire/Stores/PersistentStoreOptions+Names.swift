@@ -6,6 +6,7 @@ extension PersistentStoreOptions {
   /// Sets an option by its name; `nil` restores its default.
   public mutating func set(_ value: Any?, for option: PersistentStoreOption) {
     mistakes[option] = nil
+    unknownOptions.remove(option)
     switch option {
     case MigratePersistentStoresAutomaticallyOption:
       take(value, option, \.migratesAutomatically, false, Self.flag, "a Bool")
@@ -38,9 +39,13 @@ extension PersistentStoreOptions {
       }
     case _ where PersistentStoreOption.meaningless.contains(option): break
     default:
-      if value != nil { mistakes[option] = "there is no such option" }
+      if value != nil { unknownOptions.insert(option) }
     }
   }
+
+  /// Accepts options that Quire does not have, as Core Data accepts any: they are the application's
+  /// own, or of its older versions.
+  package mutating func ignoreUnknownOptions() { unknownOptions = [] }
 
   private mutating func take<Value>(
     _ value: Any?, _ option: PersistentStoreOption,
@@ -80,8 +85,9 @@ extension PersistentStoreOptions {
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) that names every unknown
   ///   option, and every option with an invalid value.
   func check() throws(PersistenceError) {
-    guard !mistakes.isEmpty else { return }
-    let texts = mistakes.map { "\($0.key.rawValue): \($0.value)" }.sorted()
+    if mistakes.isEmpty, unknownOptions.isEmpty { return }
+    let unknown = unknownOptions.map { "\($0.rawValue): there is no such option" }
+    let texts = (mistakes.map { "\($0.key.rawValue): \($0.value)" } + unknown).sorted()
     throw PersistenceError(
       .persistentStoreOperation,
       "the options for the store are wrong: \(texts.joined(separator: "; "))")

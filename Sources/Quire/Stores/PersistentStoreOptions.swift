@@ -52,6 +52,15 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migrationProgress: MigrationProgress?
   /// The stages by which a store is migrated.
   var staging: (any MigrationStaging)?
+  /// Whether a store is added although properties of classes have other names or types than the
+  /// model's.
+  ///
+  /// Such a difference is otherwise an error of adding the store. With this option it is an error
+  /// of using the property: it reads as empty, and the context throws the error from its next fetch
+  /// or save, or from ``PropertyReading/value(of:)`` at once. It is for programs that open a store
+  /// under an earlier version of the model with the classes of today.
+  /// ``PersistentStoreCoordinator/checkClasses()`` tells all differences in any case.
+  public var reportsClassDifferencesAtUse = false
   /// The UUID of a store that is created; a random one when `nil`.
   public var storeUUID: UUID?
 
@@ -75,6 +84,8 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// Mistakes in a dictionary of options. They are thrown when the options are used, as a literal
   /// cannot throw.
   var mistakes: [PersistentStoreOption: String] = [:]
+  /// Options that Quire does not have.
+  var unknownOptions: Set<PersistentStoreOption> = []
 
   /// What the properties say as their defaults: a store that is created if it is missing, not
   /// migrated, and written with full durability.

@@ -36,10 +36,10 @@ public struct StoreRemoteChange: Sendable {
   /// The user info of Core Data's notification, by its keys.
   public var userInfo: [String: any Sendable] {
     var userInfo: [String: any Sendable] = [
-      "storeUUID": storeUUID.uuidString
+      "NSStoreUUID": storeUUID.uuidString
     ]
     userInfo["historyToken"] = historyToken
-    userInfo["NSStoreURL"] = storeURL
+    userInfo["storeURL"] = storeURL
     return userInfo
   }
 

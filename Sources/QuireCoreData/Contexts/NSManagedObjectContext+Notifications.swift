@@ -23,6 +23,9 @@ public let NSUpdatedObjectIDsKey = "updated_objectIDs"
 /// IDs of deleted objects: `Set<NSManagedObjectID>`.
 public let NSDeletedObjectIDsKey = "deleted_objectIDs"
 
+/// The fixed state that a context reads after a save: an `NSQueryGenerationToken`.
+public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"
+
 extension Notification.Name {
   /// A context has processed changes of its objects.
   public static let NSManagedObjectContextObjectsDidChange = Self(
@@ -75,6 +78,9 @@ extension NSManagedObjectContext {
       userInfo[key] = objects.managed
     }
     for (key, value) in notice.objectIDs.userInfo { userInfo[key.rawValue] = value }
+    if notice.kind == .didSaveObjects, let generation = queryGenerationToken {
+      userInfo[NotificationKey.queryGeneration.rawValue] = generation
+    }
     NotificationCenter.default.post(
       name: Notification.Name(notice.kind.rawValue), object: self, userInfo: userInfo)
   }

@@ -189,7 +189,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: Changes
 
   /// Writes all changes to the stores, or to the parent.
-  open func save() throws { try translatingErrors(of: self) { try quireContext.save() } }
+  ///
+  /// Without changes nothing is written, and the notifications of a save are posted all the same.
+  open func save() throws {
+    guard hasChanges else {
+      postEmptySave(.NSManagedObjectContextWillSave)
+      try translatingErrors(of: self) { try quireContext.save() }
+      return postEmptySave(.NSManagedObjectContextDidSave)
+    }
+    try translatingErrors(of: self) { try quireContext.save() }
+  }
+
+  private func postEmptySave(_ name: Notification.Name) {
+    NotificationCenter.default.post(
+      name: name, object: self, userInfo: [NotificationKey.sourceContext.rawValue: self])
+  }
 
   /// Marks an object to be deleted by the next save.
   open func delete(_ object: NSManagedObject) { quireContext.delete(object) }
@@ -230,6 +244,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Sound: the queue is done with the value when it is handed over.
   private struct Box<Content>: @unchecked Sendable {
     let content: Content
+  }
+
+  /// Runs a block on the context's queue and waits for it: the same without a result, for code that
+  /// passes the function on.
+  public func performAndWait(_ block: () -> Void) {
+    queue.sync { quireContext.performAndWait(block) }
   }
 
   /// Runs a block on the context's queue and waits for it; in place, where the caller is on the

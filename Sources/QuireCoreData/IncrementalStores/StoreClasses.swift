@@ -62,13 +62,15 @@ extension NSPersistentStoreCoordinator {
     let known = options.filter {
       [NSReadOnlyPersistentStoreOption, NSPersistentHistoryTrackingKey].contains("\($0.key.base)")
     }
+    var translated = try PersistentStoreOptions(named: known)
+    translated.reportsClassDifferencesAtUse = true
     // One at a time, as each brings its own options.
     let store = try addingOwnStore.withLock {
       try quireCoordinator.registerStoreClass(forStoreType: storeType, request.make)
       defer { try? quireCoordinator.registerStoreClass(forStoreType: storeType, nil) }
       return try quireCoordinator.addPersistentStore(
         type: storeType, configuration: configuration, at: url,
-        options: try PersistentStoreOptions(named: known))
+        options: translated)
     }
     let own = wrapped(store, options: options)
     (store.incrementalStore as? StoreAdapter)?.didAdd(to: self)

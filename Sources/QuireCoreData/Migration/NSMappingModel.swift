@@ -11,7 +11,7 @@ open class NSPropertyMapping: NSObject {
   /// `$propertyMapping` and `$entityPolicy`.
   open var valueExpression: NSExpression?
   /// Texts of the application's own.
-  open var userInfo: [AnyHashable: Any]?
+  open var userInfo: [AnyHashable: Any]? = [:]
   private var given: PropertyMapping?
 
   /// A mapping without a name.
@@ -25,6 +25,16 @@ open class NSPropertyMapping: NSObject {
     }
     if !mapping.userInfo.isEmpty { userInfo = mapping.userInfo }
   }
+
+  /// Whether the other object is a mapping that says the same.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSPropertyMapping else { return false }
+    return name == other.name && valueExpression == other.valueExpression
+      && texts(userInfo) == texts(other.userInfo)
+  }
+
+  /// Equal mappings have equal hashes.
+  open override var hash: Int { name.hashValue }
 
   var mapping: PropertyMapping {
     var mapping = given ?? PropertyMapping("")
@@ -60,7 +70,7 @@ open class NSEntityMapping: NSObject {
   /// The name of the class of the policy.
   open var entityMigrationPolicyClassName: String?
   /// Texts of the application's own.
-  open var userInfo: [AnyHashable: Any]?
+  open var userInfo: [AnyHashable: Any]? = [:]
   private var given: EntityMapping
 
   /// A mapping without a name.
@@ -94,6 +104,24 @@ open class NSEntityMapping: NSObject {
     get { given.destinationEntityVersionHash.map { Data($0.bytes) } }
     set { given.destinationEntityVersionHash = newValue.flatMap { VersionHash(bytes: Array($0)) } }
   }
+
+  /// Whether the other object is a mapping that says the same.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSEntityMapping else { return false }
+    return name == other.name && mappingType == other.mappingType
+      && sourceEntityName == other.sourceEntityName
+      && destinationEntityName == other.destinationEntityName
+      && (attributeMappings ?? []) == (other.attributeMappings ?? [])
+      && (relationshipMappings ?? []) == (other.relationshipMappings ?? [])
+      && sourceExpression == other.sourceExpression
+      && entityMigrationPolicyClassName == other.entityMigrationPolicyClassName
+      && sourceEntityVersionHash == other.sourceEntityVersionHash
+      && destinationEntityVersionHash == other.destinationEntityVersionHash
+      && texts(userInfo) == texts(other.userInfo)
+  }
+
+  /// Equal mappings have equal hashes.
+  open override var hash: Int { (name ?? "").hashValue }
 
   /// Quire's form of the mapping.
   func resolved() throws -> EntityMapping {
@@ -168,6 +196,14 @@ open class NSMappingModel: NSObject {
   open var entityMappingsByName: [String: NSEntityMapping] {
     Dictionary(entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
+
+  /// Whether the other object is a mapping model with equal mappings in the same order.
+  open override func isEqual(_ object: Any?) -> Bool {
+    (object as? NSMappingModel)?.entityMappings == entityMappings
+  }
+
+  /// Equal mapping models have equal hashes.
+  open override var hash: Int { entityMappings.map { $0.name ?? "" }.hashValue }
 
   /// Quire's form of the mapping model.
   func resolved() throws -> MappingModel {

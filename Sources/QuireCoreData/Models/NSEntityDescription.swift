@@ -21,7 +21,7 @@ open class NSEntityDescription: NSObject {
   /// The entity that this one inherits from.
   open internal(set) weak var superentity: NSEntityDescription?
   /// Texts of the application's own.
-  open var userInfo: [AnyHashable: Any]?
+  open var userInfo: [AnyHashable: Any]? = [:]
   /// The name of the entity in an earlier version of the model.
   open var renamingIdentifier: String?
   /// A text that makes another version of the entity.
@@ -119,6 +119,19 @@ open class NSEntityDescription: NSObject {
   open var versionHash: Data {
     managedObjectModel?.entityVersionHashesByName[name ?? ""] ?? Data()
   }
+
+  /// Whether the other object is an entity that says the same.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSEntityDescription else { return false }
+    if self === other { return true }
+    guard name == other.name, let mine = try? declared(), let its = try? other.declared() else {
+      return false
+    }
+    return mine == its && superentity == other.superentity && [self].hasConditions(of: [other])
+  }
+
+  /// Equal entities have equal hashes.
+  open override var hash: Int { name.hashValue }
 
   func declared() throws -> Entity {
     var entity = declaration

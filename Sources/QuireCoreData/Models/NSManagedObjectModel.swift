@@ -100,6 +100,10 @@ open class NSManagedObjectModel: NSObject {
     return entities
   }
 
+  /// The entities as far as something may have changed them: none of a model that was read, and of
+  /// which no description was asked for.
+  var describedEntities: [NSEntityDescription] { made ?? [] }
+
   /// The entities by name.
   open var entitiesByName: [String: NSEntityDescription] {
     Dictionary(descriptions.map { ($0.name ?? "", $0) }, uniquingKeysWith: { $1 })
@@ -184,6 +188,19 @@ open class NSManagedObjectModel: NSObject {
   ) -> Bool {
     raising { try resolved() }.isConfiguration(
       withName: configuration, compatibleWithStoreMetadata: metadata)
+  }
+
+  /// Whether the other object is a model that says the same.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSManagedObjectModel else { return false }
+    if self === other { return true }
+    guard let mine = try? resolved(), let its = try? other.resolved() else { return false }
+    return mine == its && describedEntities.hasConditions(of: other.describedEntities)
+  }
+
+  /// Equal models have equal hashes.
+  open override var hash: Int {
+    (made?.compactMap(\.name) ?? versions?.current.entities.map(\.name) ?? []).sorted().hashValue
   }
 
   /// Quire's form of the model as it is now.

@@ -14,7 +14,7 @@ open class NSPropertyDescription: NSObject {
   /// Whether the value is in memory alone.
   open var isTransient = false
   /// Texts of the application's own.
-  open var userInfo: [AnyHashable: Any]?
+  open var userInfo: [AnyHashable: Any]? = [:]
   /// The name of the property in an earlier version of the model.
   open var renamingIdentifier: String?
   /// A text that makes another version of the entity.
@@ -24,10 +24,56 @@ open class NSPropertyDescription: NSObject {
   /// The entity that has the property.
   open internal(set) weak var entity: NSEntityDescription?
 
+  /// What ``setValidationPredicates(_:withValidationWarnings:)`` has set; `nil` before.
+  private(set) var validation: [ValidationCondition]?
+
   /// A property without a name.
   public override init() { name = "" }
 
   init(name: String) { self.name = name }
+
+  /// The conditions on a value that were set by
+  /// ``setValidationPredicates(_:withValidationWarnings:)``.
+  open var validationPredicates: [NSPredicate] { (validation ?? []).map(\.predicate) }
+
+  /// What ``setValidationPredicates(_:withValidationWarnings:)`` says of values that do not fulfil
+  /// a condition.
+  open var validationWarnings: [Any] { (validation ?? []).compactMap(\.warning) }
+
+  /// Sets the conditions on a value, which is what a predicate is evaluated with. A property
+  /// without a value fulfils them.
+  ///
+  /// A single limit of a number, a date or the length of a text (`SELF >= 0`, `length <= 80`) and a
+  /// pattern (`SELF MATCHES '[a-z]+'`) become limits of the model, whose errors have codes of their
+  /// own. Any other condition is error 1550, or has the code of its warning.
+  ///
+  /// - Parameter warnings: a text or the code of an error for each condition, in their order.
+  open func setValidationPredicates(
+    _ predicates: [NSPredicate]?, withValidationWarnings warnings: [Any]?
+  ) {
+    let warnings = warnings ?? []
+    validation = (predicates ?? []).enumerated().map { index, predicate in
+      ValidationCondition(
+        predicate: predicate, warning: warnings.indices.contains(index) ? warnings[index] : nil)
+    }
+  }
+
+  /// Whether the other object is a property of an entity of that name, and says the same.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSPropertyDescription else { return false }
+    if self === other { return true }
+    guard type(of: self) == type(of: other), name == other.name,
+      entity?.name == other.entity?.name
+    else { return false }
+    let (mine, its) = (Entity("", with: self), Entity("", with: other))
+    return mine != nil && mine == its && conditions == other.conditions
+  }
+
+  /// Equal properties have equal hashes.
+  open override var hash: Int { name.hashValue }
+
+  /// The conditions that are no limits of the model.
+  var conditions: [ValidationCondition] { validation ?? [] }
 
   /// The user info as Quire keeps it, which has texts alone.
   var texts: [String: String] {
@@ -42,10 +88,34 @@ open class NSPropertyDescription: NSObject {
   func takeUserInfo(_ texts: [String: String]) { if !texts.isEmpty { userInfo = texts } }
 }
 
+extension Entity {
+  /// An entity with one property; `nil` for one that is computed by a request, or has a mistake.
+  fileprivate init?(_ name: String, with property: NSPropertyDescription) {
+    guard let member = try? property.declared() else { return nil }
+    self.init(name)
+    member.add(to: &self)
+  }
+}
+
+extension [NSEntityDescription] {
+  /// Whether properties have the same conditions in both lists of equal entities.
+  func hasConditions(of others: [NSEntityDescription]) -> Bool {
+    func conditions(_ entities: [NSEntityDescription]) -> [String: [ValidationCondition]] {
+      var found: [String: [ValidationCondition]] = [:]
+      for entity in entities {
+        for property in entity.properties where !property.conditions.isEmpty {
+          found["\(entity.name ?? "").\(property.name)"] = property.conditions
+        }
+      }
+      return found
+    }
+    return conditions(self) == conditions(others)
+  }
+}
+
 /// An attribute of an entity.
 open class NSAttributeDescription: NSPropertyDescription {
   private var declaration: AttributeDescription
-  private var limits: [NSPredicate]?
 
   /// An attribute without a name and a type.
   public override init() {
@@ -109,17 +179,10 @@ open class NSAttributeDescription: NSPropertyDescription {
     set { declaration.preservesValueInHistoryOnDeletion = newValue }
   }
 
-  /// The conditions on a value that was set by
-  /// ``setValidationPredicates(_:withValidationWarnings:)``.
-  open var validationPredicates: [NSPredicate] { limits ?? [] }
-
-  /// Sets the conditions on a value: limits of a number or a date (`SELF >= 0`), of the length of a
-  /// text (`length <= 80`), and a pattern (`SELF MATCHES '[a-z]+'`). Another condition stops the
-  /// program when the model is used; `validateValue(_:forKey:)` is the place for it.
-  open func setValidationPredicates(
-    _ predicates: [NSPredicate]?, withValidationWarnings warnings: [Any]?
-  ) {
-    limits = predicates ?? []
+  override var conditions: [ValidationCondition] {
+    var attribute = declaration
+    attribute.validation = AttributeValidation()
+    return super.conditions.filter { !attribute.takeLimit($0.predicate) }
   }
 
   override func declared() throws -> (any EntityMember)? { try attribute() }
@@ -136,15 +199,15 @@ open class NSAttributeDescription: NSPropertyDescription {
     attribute.userInfo = texts
     attribute.elements = try declaredElements()
     if let value = plainValue(givenDefault) {
-      guard let value = AttributeValue(value, for: attribute) else {
+      guard let value = try AttributeValue(default: value, for: attribute) else {
         throw PersistenceError(
           .unacceptableValue, "the default value \(value) of \(name) is not of its type")
       }
       attribute.defaultValue = value
     }
-    if let limits {
+    if let validation {
       attribute.validation = AttributeValidation()
-      for limit in limits { try attribute.limit(by: limit) }
+      for condition in validation { _ = attribute.takeLimit(condition.predicate) }
     }
     return attribute
   }
@@ -193,32 +256,58 @@ open class NSDerivedAttributeDescription: NSAttributeDescription {
   }
 }
 
+extension AttributeValue {
+  /// A default value: of a transformable attribute, the data that its transformer makes of it.
+  fileprivate init?(default value: Any, for attribute: AttributeDescription) throws {
+    if attribute.type == .transformable, let name = attribute.valueTransformerName,
+      NamedTransformer.isKnown(name)
+    {
+      self = .transformed(try NamedTransformer(name: name).transformedValue(value))
+    } else {
+      self.init(value, for: attribute)
+    }
+  }
+}
+
 extension AttributeDescription {
   /// Adds the limit that a validation predicate stands for.
-  fileprivate mutating func limit(by predicate: NSPredicate) throws {
-    guard case .comparison(let comparison) = try predicate.fetchPredicate(),
-      case .constant(.value(let bound)?) = comparison.right
-    else { throw unknown(predicate) }
+  ///
+  /// - Returns: whether it is one that a model has, and has not yet.
+  fileprivate mutating func takeLimit(_ predicate: NSPredicate) -> Bool {
+    guard case .comparison(let comparison)? = try? predicate.fetchPredicate(),
+      case .constant(.value(let bound)?) = comparison.right, comparison.modifier == .direct,
+      comparison.options.isEmpty
+    else { return false }
     let isOfLength = comparison.left == .keyPath(["length"])
-    guard isOfLength || comparison.left == .evaluatedObject || comparison.left == .keyPath([])
-    else { throw unknown(predicate) }
+    let isOfValue = comparison.left == .evaluatedObject || comparison.left == .keyPath([])
+    guard isOfLength ? type == .string : isOfValue else { return false }
     switch (comparison.operator, bound) {
-    case (.greaterThanOrEqual, .date(let date)): validation.earliestDate = date
-    case (.lessThanOrEqual, .date(let date)): validation.latestDate = date
+    case (.greaterThanOrEqual, .date(let date)):
+      return set(date, \.earliestDate, isApplicable: type == .date)
+    case (.lessThanOrEqual, .date(let date)):
+      return set(date, \.latestDate, isApplicable: type == .date)
     case (.greaterThanOrEqual, .integer), (.greaterThanOrEqual, .double),
       (.greaterThanOrEqual, .decimal):
-      validation.minimum = "\(bound.plainValue)"
+      return set("\(bound.plainValue)", \.minimum, isApplicable: isOfLength || type.isNumber)
     case (.lessThanOrEqual, .integer), (.lessThanOrEqual, .double), (.lessThanOrEqual, .decimal):
-      validation.maximum = "\(bound.plainValue)"
-    case (.matches, .string(let pattern)): validation.regularExpression = pattern
-    default: throw unknown(predicate)
+      return set("\(bound.plainValue)", \.maximum, isApplicable: isOfLength || type.isNumber)
+    case (.matches, .string(let pattern)):
+      return set(pattern, \.regularExpression, isApplicable: type == .string && isOfValue)
+    default: return false
     }
   }
 
-  private func unknown(_ predicate: NSPredicate) -> PersistenceError {
-    PersistenceError(
-      .unacceptableValue,
-      "the validation predicate \(predicate) of \(name) is no limit of a number, a date or a text: "
-        + "override validateValue(_:forKey:) for it")
+  private mutating func set<Value>(
+    _ value: Value, _ limit: WritableKeyPath<AttributeValidation, Value?>, isApplicable: Bool
+  ) -> Bool {
+    guard isApplicable, validation[keyPath: limit] == nil else { return false }
+    validation[keyPath: limit] = value
+    return true
+  }
+}
+
+extension AttributeType {
+  fileprivate var isNumber: Bool {
+    [.integer16, .integer32, .integer64, .decimal, .double, .float].contains(self)
   }
 }

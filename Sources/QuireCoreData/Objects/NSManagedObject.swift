@@ -36,6 +36,15 @@ open class NSManagedObject: ManagedObject {
     raising { try (self as ManagedObject).setValue(value, forKey: key) }
   }
 
+  /// Checks a value by the rules of the model, and by the validation predicates that were set in
+  /// code.
+  ///
+  /// - Throws: an error of Core Data's code, as `validateValue(_:forKey:)` of `ManagedObject` does.
+  open override func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try super.validateValue(&value, forKey: key)
+    try ValidationConditions.check(value, of: self, key)
+  }
+
   // MARK: Class
 
   /// Always `true`: a property that the model does not have is in no change of an object, as there
@@ -154,10 +163,12 @@ extension NSManagedObject {
     present((self as ManagedObject).changedValuesForCurrentEvent())
   }
 
-  /// The values of the last fetch or save; `NSNull` for none.
+  /// The values of the last fetch or save; `NSNull` for none. An object that was never saved has no
+  /// such values at all.
   ///
   /// - Parameter keys: the names of the properties; `nil` for all.
   public func committedValues(forKeys keys: [String]?) -> [String: Any] {
+    if isInserted || objectID.isTemporaryID { return [:] }
     let names = keys ?? entityFacts.propertyNames
     let values = raising { try (self as ManagedObject).committedValues(forKeys: names) }
     return present(Dictionary(uniqueKeysWithValues: names.map { ($0, values[$0]) }))

@@ -77,6 +77,9 @@ struct NamedTransformer: Quire.ValueTransformer {
     return transformers
   }
 
+  /// Whether there is a transformer of a name.
+  static func isKnown(_ name: String) -> Bool { transformer(name) != nil }
+
   private static func transformer(_ name: String) -> ValueTransformer? {
     #if canImport(Darwin)
       return ValueTransformer(forName: NSValueTransformerName(name))

@@ -6,7 +6,8 @@ import QuireModel
 ///
 /// A request for any of them is an `NSFetchRequest<NSFetchRequestResult>`. Swift's generic classes
 /// are not cast into each other: in place of `as! NSFetchRequest<NSFetchRequestResult>` the
-/// variable gets that type where it is declared.
+/// variable gets that type where it is declared, or the request is converted:
+/// `NSFetchRequest<NSFetchRequestResult>(request)`.
 public protocol NSFetchRequestResult {}
 
 extension ManagedObjectID: NSFetchRequestResult {}
@@ -75,6 +76,16 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCopying {
   /// A request for objects of an entity.
   public init(entityName: String) { name = entityName }
 
+  /// A copy of a request with another type of results.
+  ///
+  /// ```swift
+  /// let erased = NSFetchRequest<NSFetchRequestResult>(request)
+  /// ```
+  public convenience init<Other>(_ request: NSFetchRequest<Other>) {
+    self.init()
+    take(request)
+  }
+
   convenience init(template: FetchRequestTemplate) {
     self.init(entityName: template.entityName)
     predicate = template.predicateFormat.map { NSPredicate(format: $0) }
@@ -98,27 +109,29 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCopying {
 
   /// A copy with another type of results.
   func converted<Other>() -> NSFetchRequest<Other> {
-    let copy = NSFetchRequest<Other>()
-    copy.name = name
-    copy.entity = entity
-    copy.affectedStores = affectedStores
-    copy.predicate = predicate
-    copy.sortDescriptors = sortDescriptors
-    copy.fetchLimit = fetchLimit
-    copy.fetchOffset = fetchOffset
-    copy.fetchBatchSize = fetchBatchSize
-    copy.includesSubentities = includesSubentities
-    copy.includesPendingChanges = includesPendingChanges
-    copy.includesPropertyValues = includesPropertyValues
-    copy.returnsObjectsAsFaults = returnsObjectsAsFaults
-    copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
-    copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-    copy.resultType = resultType
-    copy.propertiesToFetch = propertiesToFetch
-    copy.propertiesToGroupBy = propertiesToGroupBy
-    copy.havingPredicate = havingPredicate
-    copy.returnsDistinctResults = returnsDistinctResults
-    return copy
+    NSFetchRequest<Other>(self)
+  }
+
+  private func take<Other>(_ other: NSFetchRequest<Other>) {
+    name = other.name
+    entity = other.entity
+    affectedStores = other.affectedStores
+    predicate = other.predicate
+    sortDescriptors = other.sortDescriptors
+    fetchLimit = other.fetchLimit
+    fetchOffset = other.fetchOffset
+    fetchBatchSize = other.fetchBatchSize
+    includesSubentities = other.includesSubentities
+    includesPendingChanges = other.includesPendingChanges
+    includesPropertyValues = other.includesPropertyValues
+    returnsObjectsAsFaults = other.returnsObjectsAsFaults
+    shouldRefreshRefetchedObjects = other.shouldRefreshRefetchedObjects
+    relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
+    resultType = other.resultType
+    propertiesToFetch = other.propertiesToFetch
+    propertiesToGroupBy = other.propertiesToGroupBy
+    havingPredicate = other.havingPredicate
+    returnsDistinctResults = other.returnsDistinctResults
   }
 
   // MARK: Quire's form

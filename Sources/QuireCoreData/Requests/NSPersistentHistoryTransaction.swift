@@ -105,7 +105,10 @@ extension PersistentHistoryFetchRequest {
           + "use NSPersistentHistoryTransaction.fetchRequest or NSPersistentHistoryChange"
           + ".fetchRequest")
     }
-    predicate = try request.predicate?.fetchPredicate()
+    // An entity is compared by its name.
+    predicate = try request.predicate?.fetchPredicate().replacingLeaves { leaf, _ in
+      leaf == .keyPath(["changedEntity"]) ? .keyPath(["changedEntity", "name"]) : nil
+    }
     sortDescriptors = try (request.sortDescriptors ?? []).map { try $0.fetchSortDescriptor() }
     fetchLimit = request.fetchLimit
     fetchOffset = request.fetchOffset

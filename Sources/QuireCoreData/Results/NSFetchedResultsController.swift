@@ -150,7 +150,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     }
   }
 
-  /// A controller of a request, which has at least one sort descriptor.
+  /// A controller of a request, which has sort descriptors, if only an empty array.
   public init(
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
@@ -200,8 +200,17 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   open class func deleteCache(withName name: String?) {}
 
   /// Fetches, and follows the context's changes from now on if there is a delegate.
+  ///
+  /// - Throws: error 134091 for a request whose ``NSFetchRequest/sortDescriptors`` are `nil`; with
+  ///   an empty array objects come by their IDs.
   open func performFetch() throws {
     try translatingErrors {
+      guard fetchRequest.sortDescriptors != nil else {
+        throw PersistenceError(
+          .persistentStoreUnsupportedRequestType,
+          "a fetched results controller needs a request with sort descriptors: set them, or an "
+            + "empty array if the order does not matter")
+      }
       content.base.fetchRequest = try fetchRequest.quireRequest(in: managedObjectContext)
       try content.base.performFetch()
     }

@@ -22,8 +22,9 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
   /// A store in a file.
   public init(url: URL) { self.url = url }
 
-  /// A store whose place or type is set later.
-  public override init() {}
+  /// A store whose place or type is set later. Until then it is at `/dev/null`, which is a store in
+  /// memory.
+  public override init() { url = URL(fileURLWithPath: "/dev/null") }
 
   /// Sets an option; `nil` removes it.
   open func setOption(_ option: Any?, forKey key: String) {
@@ -149,8 +150,20 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
     for description in persistentStoreDescriptions {
+      makeDefaultDirectory(for: description)
       persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
     }
+  }
+
+  /// Makes the folder of a store that no one has chosen another place for. Where it cannot be made,
+  /// opening the store says so.
+  private func makeDefaultDirectory(for description: NSPersistentStoreDescription) {
+    let folder = type(of: self).defaultDirectoryURL()
+    guard description.type == NSSQLiteStoreType, let url = description.url,
+      url.deletingLastPathComponent().standardizedFileURL.pathComponents
+        == folder.standardizedFileURL.pathComponents
+    else { return }
+    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
   /// A context with a queue of its own.

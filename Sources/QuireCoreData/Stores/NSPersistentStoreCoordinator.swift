@@ -27,6 +27,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     set { state.withLock { $0.name = newValue } }
   }
   private var observations: [CoordinatorObservation] = []
+  /// What the model's descriptions say of values beyond the model of Quire's.
+  let conditions: ValidationConditions
 
   /// Sound: mappings are not changed after they were given to the coordinator.
   private struct Unchecked<Content>: @unchecked Sendable {
@@ -49,6 +51,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ClassLookup.addModule(of: fileID)
     managedObjectModel = model
     let versions = raising { try model.freeze() }
+    conditions = ValidationConditions(of: model.describedEntities)
     quireCoordinator = PersistentStoreCoordinator(
       versionedModel: versions, classes: ClassLookup.classes(of: versions.current),
       defaultClass: NSManagedObject.self, transformers: NamedTransformer.all(of: versions.current))
@@ -59,6 +62,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// Wraps a coordinator that Quire has made.
   private init(_ coordinator: PersistentStoreCoordinator) {
     quireCoordinator = coordinator
+    conditions = ValidationConditions(of: [])
     managedObjectModel = NSManagedObjectModel(coordinator.versionedModel)
     super.init()
     for store in coordinator.persistentStores { _ = wrapped(store, options: nil) }
@@ -158,6 +162,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     try translatingErrors {
       if let store = try addOwnStore(type, configuration, url, given) { return store }
       var options = try PersistentStoreOptions(named: given)
+      options.reportsClassDifferencesAtUse = true
       if options.migratesAutomatically {
         options.mappingModels = try mappingModels.map { try $0.resolved() }
       }
@@ -170,6 +175,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Closes a store.
   open func remove(_ store: NSPersistentStore) throws {
+    if persistentStores.contains(store) {
+      NotificationCenter.default.post(
+        name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+    }
     try translatingErrors { try quireCoordinator.remove(store.quireStore) }
   }
 
@@ -196,10 +205,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   }
 
   /// Removes the file of a store.
+  ///
+  /// Coordinators of this process that have the store remove it first; it can be added again at
+  /// once. The file itself goes, where Core Data may leave an empty one.
   open func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
     try translatingErrors {
+      if StoreType(named: storeType) == .quire {
+        PersistentStoreCoordinator.removeFromAllCoordinators(storeAt: url)
+      }
       try quireCoordinator.destroyPersistentStore(
         at: url, type: StoreType(named: storeType),
         options: try PersistentStoreOptions(named: options))
@@ -207,12 +222,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   }
 
   /// Puts a copy of a store in the place of another.
+  ///
+  /// Coordinators of this process that have the other one remove it first: add it again to use the
+  /// copy.
   open func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
     ofType storeType: String
   ) throws {
     try translatingErrors {
+      // A store that is to replace itself is an error, and stays.
+      if destinationURL.resolvingSymlinksInPath() != sourceURL.resolvingSymlinksInPath() {
+        PersistentStoreCoordinator.removeFromAllCoordinators(storeAt: destinationURL)
+      }
       try quireCoordinator.replacePersistentStore(
         at: destinationURL,
         destinationOptions: try PersistentStoreOptions(named: destinationOptions),

@@ -60,10 +60,22 @@ public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtection
 public let NSAddedPersistentStoresKey = "added"
 /// The stores that were removed, in a notification of a coordinator.
 public let NSRemovedPersistentStoresKey = "removed"
+/// The former and the new UUID of a store that another one has replaced: kept for its name, as a
+/// replaced store is removed and added.
+public let NSUUIDChangedPersistentStoresKey = "changed"
+/// The file of the store, in a notification of another coordinator's save.
+public let NSPersistentStoreURLKey = "storeURL"
 /// The token of the history, in a notification of another coordinator's save.
 public let NSPersistentHistoryTokenKey = "historyToken"
 
 extension Notification.Name {
+  /// A coordinator is about to add or remove stores: kept for its name, as Core Data posts it for
+  /// iCloud alone.
+  public static let NSPersistentStoreCoordinatorStoresWillChange = Self(
+    "NSPersistentStoreCoordinatorStoresWillChangeNotification")
+  /// A coordinator is about to remove a store, which is the notification's object.
+  public static let NSPersistentStoreCoordinatorWillRemoveStore = Self(
+    "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
   /// A coordinator has added or removed stores.
   public static let NSPersistentStoreCoordinatorStoresDidChange = Self(StoresChange.name)
   /// Another coordinator has saved to a store of this one.
@@ -101,6 +113,7 @@ extension PersistentStoreOptions {
       }
     }
     self.init(plain)
+    ignoreUnknownOptions()
   }
 }
 

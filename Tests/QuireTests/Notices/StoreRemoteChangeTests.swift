@@ -54,7 +54,7 @@ import Testing
     #expect(changes.map(\.deletedObjectIDs) == [[], [], Set(ids)])
     #expect(changes.map(\.commitNumber) == changes.map(\.commitNumber).sorted())
     #expect(Set(changes.map(\.commitNumber)).count == 3)
-    #expect(changes[0].userInfo["storeUUID"] as? String == uuid?.uuidString)
+    #expect(changes[0].userInfo["NSStoreUUID"] as? String == uuid?.uuidString)
     #expect(changes.allSatisfy { ($0.storeURL == nil) == (home != .file) })
   }
 

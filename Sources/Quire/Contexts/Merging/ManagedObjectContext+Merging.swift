@@ -266,7 +266,7 @@ private struct RemoteChanges {
       case .updatedObjects?, .deletedObjects?, .refreshedObjects?, .invalidatedObjects?,
         .updatedObjectIDs?, .deletedObjectIDs?, .refreshedObjectIDs?, .invalidatedObjectIDs?:
         changed += try Self.names(in: value)
-      case .sourceContext?, .invalidatedAllObjects?, nil: continue
+      case .sourceContext?, .invalidatedAllObjects?, .queryGeneration?, nil: continue
       }
     }
   }

@@ -92,7 +92,8 @@ extension ManagedObjectContext {
   /// ``mergeChanges(fromRemoteContextSave:into:)``. Raw values are Core Data's.
   ///
   /// A dictionary of changes to merge has collections of IDs, or of their URIs, under any of the
-  /// keys but ``sourceContext`` and ``invalidatedAllObjects``, which a merge passes over.
+  /// keys but ``sourceContext``, ``invalidatedAllObjects`` and ``queryGeneration``, which a merge
+  /// passes over.
   public enum NotificationKey: String, Sendable, CaseIterable {
     /// The context in which it happened: a ``ManagedObjectContext``.
     case sourceContext = "managedObjectContext"
@@ -129,5 +130,9 @@ extension ManagedObjectContext {
 
     /// ``ObjectIDNotice/invalidatedObjectIDs``: a set.
     case invalidatedObjectIDs = "invalidated_objectIDs"
+
+    /// The ``QueryGenerationToken`` of a context that reads a fixed state. No notice has the key;
+    /// the notification of a save that `QuireCoreData` posts has it.
+    case queryGeneration = "newQueryGeneration"
   }
 }

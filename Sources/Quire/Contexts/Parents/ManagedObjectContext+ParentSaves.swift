@@ -141,6 +141,8 @@ extension ManagedObjectContext {
     for child in family.livingChildren where child !== saving && child.mergesCommits {
       child.family?.waiting.merge(places) { $0 || $1 }
       child.mergeWaitingCommits()
+      // Observers are called in an event of the child's own, as after a commit of others.
+      child.wakeOnCommit?()
     }
   }
 
@@ -156,6 +158,7 @@ extension ManagedObjectContext {
       }
       child.family?.waitsForAll = true
       child.mergeWaitingCommits()
+      child.wakeOnCommit?()
     }
   }
 

@@ -6,7 +6,10 @@ import QuireModel
 /// read as empty, and the error would come with the next fetch or save; so all of them are looked
 /// at before there is a store.
 struct ClassDifferences {
+  /// Names and types. A use of such a property would be an error, too.
   private(set) var errors: [PersistenceError] = []
+  /// What a property says beyond its name and type, such as a default. No use of it would fail.
+  private(set) var declarationErrors: [PersistenceError] = []
   /// Subentities without a class of their own share one; a property differs once.
   private var seen: Set<[String]> = []
 
@@ -27,13 +30,19 @@ struct ClassDifferences {
           "\(ClassNames.name(of: type)).\(property.name) \(words)")
         error.entityName = binding.entity.name
         error.key = property.name
-        errors.append(error)
+        if typeWords == nil {
+          declarationErrors.append(error)
+        } else {
+          errors.append(error)
+        }
       }
     }
   }
 
+  /// - Parameter leavesUses: whether differences that a use of the property reports are left to it.
   /// - Throws: one error with all differences.
-  func check() throws(PersistenceError) {
+  func check(leavesUses: Bool) throws(PersistenceError) {
+    let errors = leavesUses ? declarationErrors : errors + declarationErrors
     guard !errors.isEmpty else { return }
     var error = PersistenceError(
       .coreData,

@@ -57,6 +57,14 @@ extension ManagedObjectContext {
   private func groupRows<Object: ManagedObject>(
     _ columns: [ExpressionDescription], _ request: FetchRequest<Object>
   ) throws -> [[PredicateValue?]] {
+    // Values by which groups are sorted and that are not fetched are hidden columns. Without groups
+    // there is one row, and no order to go wrong.
+    let fetchedCount = columns.count
+    let hidden = request.propertiesToGroupBy.filter { group in
+      request.sortDescriptors.contains { $0.key == group.name }
+        && !columns.contains { $0.name == group.name }
+    }
+    let columns = columns + hidden
     var table = GroupTable(columns: columns, groups: request.propertiesToGroupBy)
     let having = try request.havingPredicate.map { try table.having(table.namingColumns($0)) }
     try table.takeColumns()
@@ -71,11 +79,14 @@ extension ManagedObjectContext {
       rows.append(try table.row(values))
     }
     if request.returnsDistinctResults { rows = distinctRows(rows) }
-    let places = try request.sortDescriptors.map { descriptor in
-      guard let place = columns.firstIndex(where: { $0.name == descriptor.key }) else {
+    let isOneRow = request.propertiesToGroupBy.isEmpty
+    var places: [(descriptor: FetchSortDescriptor, place: Int)] = []
+    for descriptor in request.sortDescriptors {
+      if let place = columns.firstIndex(where: { $0.name == descriptor.key }) {
+        places.append((descriptor, place))
+      } else if try !isOneRow || !hasPath(descriptor.keyPath, of: request) {
         throw table.unknown(descriptor.key, "the sort key")
       }
-      return (descriptor, place)
     }
     let sorted = rows.enumerated().sorted { left, right in
       for (descriptor, place) in places {
@@ -84,7 +95,15 @@ extension ManagedObjectContext {
       }
       return left.offset < right.offset
     }
-    return request.window(of: sorted.map(\.element))
+    let visible = sorted.map { Array($0.element.prefix(fetchedCount)) }
+    return request.window(of: request.returnsDistinctResults ? distinctRows(visible) : visible)
+  }
+
+  private func hasPath<Object: ManagedObject>(
+    _ names: [String], of request: FetchRequest<Object>
+  ) throws -> Bool {
+    let (binding, model) = try entity(of: request)
+    return (try? FetchPath(names, from: binding, in: model)) != nil
   }
 }
 
