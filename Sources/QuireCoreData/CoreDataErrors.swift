@@ -19,6 +19,13 @@ public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
 /// The objects that any other error is about: `[NSManagedObject]`.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
+/// The validation predicate that a value does not fulfil. Kept for its name: the text of an error
+/// has the predicate.
+public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
+/// The stores that an error is about. Kept for its name: the text of an error has the store's file.
+public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
+/// The domain of SQLite's errors. Kept for its name: there is no SQLite.
+public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
 /// The conflicts of a save.
 public let NSPersistentStoreSaveConflictsErrorKey = "NSPersistentStoreSaveConflictsErrorKey"
 
@@ -54,6 +61,8 @@ public let NSValidationStringTooLongError = 1660
 public let NSValidationStringTooShortError = 1670
 /// A text does not match its pattern.
 public let NSValidationStringPatternMatchingError = 1680
+/// A URL is not valid. Kept for its name: what `URL` takes can be stored.
+public let NSValidationInvalidURIError = 1690
 /// The model of a stage of a migration is not found, or is another one.
 public let NSManagedObjectModelReferenceNotFoundError = 134504
 /// The hashes in a store are not those of its model, so that its stage is not found.
@@ -141,8 +150,26 @@ func raising<Result>(_ body: () throws -> Result) -> Result {
   do {
     return try body()
   } catch {
-    fatalError("\(error)")
+    fatalError(naming("\(error)"))
   }
+}
+
+/// An error's text with the remedies of this module in the place of those of Quire's.
+private func naming(_ text: String) -> String {
+  var text = text
+  for (quires, here) in [
+    (
+      "pass it to the coordinator's classes",
+      "name it once, before the coordinator is made: NSManagedObject.register(…)"
+    ),
+    (
+      "pass it to the coordinator's transformers",
+      "register it before the coordinator is made: ValueTransformer.setValueTransformer(_:forName:)"
+    ),
+  ] {
+    text = text.replacing(quires, with: here)
+  }
+  return text
 }
 
 /// An error of Quire as the `NSError` that Core Data throws; any other error as it is.
@@ -162,6 +189,9 @@ func coreDataError(_ error: any Error, _ context: NSManagedObjectContext? = nil)
   }
   if let failure = error.underlying as? StoreFailure { return failure.error }
   var info = error.errorUserInfo
+  if let text = info[NSLocalizedDescriptionKey] as? String {
+    info[NSLocalizedDescriptionKey] = naming(text)
+  }
   if !error.detailedErrors.isEmpty {
     info[NSDetailedErrorsKey] = error.detailedErrors.map { coreDataError($0, context) }
   }

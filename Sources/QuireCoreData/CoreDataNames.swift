@@ -36,11 +36,6 @@ public typealias NSEntityMappingType = EntityMappingType
 /// The kind of a change of an object or a section.
 public typealias NSFetchedResultsChangeType = FetchedResultsChangeType
 
-#if !canImport(Darwin)
-  /// Undo and redo of a context's changes. Foundation has this class on Apple's platforms alone.
-  public typealias UndoManager = Quire.UndoManager
-#endif
-
 // MARK: - History
 
 /// Whether a change is an insertion, an update or a deletion.

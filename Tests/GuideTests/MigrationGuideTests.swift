@@ -17,7 +17,7 @@ import Testing
   }
 
   final class Book: ManagedObject {
-    override class var entityName: String { "Book" }
+    override class var modelEntityName: String { "Book" }
     @Managed(renamedFrom: "name") var title: String
     @Managed var price: Double = 0
     @Managed var writer: String?
@@ -96,7 +96,7 @@ import Testing
 
   enum Refused {
     final class Book: ManagedObject {
-      override class var entityName: String { "Book" }
+      override class var modelEntityName: String { "Book" }
       @Managed(renamedFrom: "name") var title: String
       @Managed var price: String = ""
       @Managed var writer: String?
@@ -119,7 +119,7 @@ import Testing
 
   enum Three {
     final class Book: ManagedObject {
-      override class var entityName: String { "Book" }
+      override class var modelEntityName: String { "Book" }
       @Managed var title: String
       @Managed var firstName: String?
       @Managed var lastName: String?

@@ -84,13 +84,13 @@ import Testing
 
   enum Changed {
     final class Author: ManagedObject {
-      override class var entityName: String { "Author" }
+      override class var modelEntityName: String { "Author" }
       @Managed var name: String
       @Managed var born: Int?
       @Managed(inverse: \Book.author, deleteRule: .cascade) var books: Set<Book>
     }
     final class Book: ManagedObject {
-      override class var entityName: String { "Book" }
+      override class var modelEntityName: String { "Book" }
       @Managed var title: String = "Untitled"
       @Managed var author: Author?
     }

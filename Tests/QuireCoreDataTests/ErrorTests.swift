@@ -2,6 +2,11 @@ import Foundation
 import QuireCoreData
 import Testing
 
+/// A class whose attribute names a transformer that nothing has registered.
+final class MoodMemo: NSManagedObject {
+  @Managed var mood: [String]?
+}
+
 @Suite struct ErrorTests {
   private let context = Library.context()
 
@@ -77,5 +82,31 @@ import Testing
     #expect(throws: NSError.self) {
       try context.fetch(NSFetchRequest<Book>(entityName: "Pamphlet"))
     }
+  }
+
+  @Test func `an error names the remedy of this module`() throws {
+    final class Unknown: NSManagedObject {}
+    let context = Library.context()
+    _ = Unknown(context: context)
+    let error = #expect(throws: NSError.self) { try context.save() }
+    #expect(error?.localizedDescription.contains("NSManagedObject.register") == true)
+    #expect(error?.localizedDescription.contains("coordinator's classes") == false)
+    let mood = NSAttributeDescription()
+    (mood.name, mood.attributeType) = ("mood", .transformableAttributeType)
+    mood.valueTransformerName = "NoSuchTransformer"
+    let entity = NSEntityDescription()
+    entity.name = "MoodMemo"
+    entity.managedObjectClassName = "MoodMemo"
+    entity.properties = [mood]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let other = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    other.persistentStoreCoordinator = coordinator
+    MoodMemo(context: other).mood = ["calm"]
+    let untransformed = #expect(throws: NSError.self) { try other.save() }
+    #expect(untransformed?.localizedDescription.contains("setValueTransformer") == true)
   }
 }

@@ -63,4 +63,36 @@ import Testing
       #expect(transactions?.map(\.contextName) == ["root"])
     }
   }
+
+  @Test func `transient values go up with a child's save`() throws {
+    let (car, plate, speed) = (
+      NSEntityDescription(), NSAttributeDescription(), NSAttributeDescription()
+    )
+    (plate.name, plate.attributeType) = ("plate", .stringAttributeType)
+    (speed.name, speed.attributeType, speed.isTransient) = ("speed", .stringAttributeType, true)
+    car.name = "Car"
+    car.properties = [plate, speed]
+    let model = NSManagedObjectModel()
+    model.entities = [car]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let parent = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    parent.persistentStoreCoordinator = coordinator
+    let child = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    child.parent = parent
+    let object = NSEntityDescription.insertNewObject(forEntityName: "Car", into: child)
+    object.setValuesForKeys(["plate": "M 1", "speed": "50"])
+    try child.save()
+    let above = parent.object(with: object.objectID)
+    #expect(above.value(forKey: "speed") as? String == "50")
+    try parent.save()
+    object.setValuesForKeys(["plate": "M 2", "speed": "60"])
+    try child.save()
+    #expect(above.value(forKey: "speed") as? String == "60" && parent.hasChanges)
+    try parent.save()
+    object.setValue("70", forKey: "speed")
+    try child.save()
+    #expect(above.value(forKey: "speed") as? String == "70")
+  }
 }

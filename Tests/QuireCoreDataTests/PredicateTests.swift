@@ -104,4 +104,18 @@ import Testing
     request.sortDescriptors = [byLength]
     #expect(throws: NSError.self) { try context.fetch(request) }
   }
+
+  @Test func `flags are numbers in formats, however they were written`() {
+    func built(_ value: Any?) -> QuireCoreData.NSPredicate {
+      QuireCoreData.NSComparisonPredicate(
+        leftExpression: QuireCoreData.NSExpression(forKeyPath: "flag"),
+        rightExpression: QuireCoreData.NSExpression(forConstantValue: value), modifier: .direct,
+        type: .equalTo)
+    }
+    let read = QuireCoreData.NSPredicate(format: "flag == YES")
+    #expect(read.predicateFormat == "flag == 1" && read == built(true) && read == built(1))
+    #expect(read == built(NSNumber(value: true)) && read.hash == built(true).hash)
+    #expect(QuireCoreData.NSPredicate(format: "flag == NO") == built(NSNumber(value: false)))
+    #expect(read != built(false) && built(NSNull()) == built(nil))
+  }
 }

@@ -95,7 +95,7 @@ import Testing
         import Quire
 
         final class EverySale: EverySold {
-          override class var entityName: String { "Sale" }
+          override class var modelEntityName: String { "Sale" }
 
           @Managed var article: EveryArticle
         }

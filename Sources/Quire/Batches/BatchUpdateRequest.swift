@@ -78,7 +78,7 @@ public struct BatchUpdateRequest {
 
   /// A request for the objects of the entity that a class is registered for.
   public init<Object: ManagedObject>(_ type: Object.Type, where predicate: FetchPredicate? = nil) {
-    self.init(entityName: Object.entityName, predicate: predicate)
+    self.init(entityName: Object.modelEntityName, predicate: predicate)
   }
 }
 

@@ -215,7 +215,7 @@ struct Evaluation {
     switch kind {
     case let text as String: name = text
     case let entity as EntityDescription: name = entity.name
-    case let type as any EntityClass.Type: name = type.entityName
+    case let type as any EntityClass.Type: name = type.modelEntityName
     default:
       throw PersistenceError(
         .invalidExpression,

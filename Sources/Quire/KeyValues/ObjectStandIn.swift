@@ -12,7 +12,7 @@ protocol EntityMember {
 
 /// A class of objects of one entity.
 protocol EntityClass {
-  static var entityName: String { get }
+  static var modelEntityName: String { get }
 }
 
 extension KeyValue {

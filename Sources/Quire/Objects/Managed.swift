@@ -226,7 +226,7 @@ extension Optional: ManagedValue where Wrapped: OptionalManagedValue {
 extension ManagedObject: OptionalManagedValue, ManagedValue {
   /// The value of a to-one property that is not optional where there is no destination: a new
   /// object without a context. What is set on it is never saved.
-  public static var empty: Self { emptyObject(.unknown(named: entityName)) }
+  public static var empty: Self { emptyObject(.unknown(named: modelEntityName)) }
 
   public static func read(from object: ManagedObject, _ slot: Int) throws -> Self {
     if let destination = try readOptional(from: object, slot) { return destination }

@@ -149,7 +149,7 @@ nonisolated open class ManagedObject {
         making.arena._withUnsafeGuaranteedRef { context.take(self, to: $0) }
       }
     } else {
-      self.init(Origin(ObjectArena(.unknown(named: Self.entityName))))
+      self.init(Origin(ObjectArena(.unknown(named: Self.modelEntityName))))
       context.report(
         PersistenceError(
           .undefinedKey,
@@ -168,7 +168,7 @@ nonisolated open class ManagedObject {
   }
 
   /// The name of the entity this class is registered for; the name of the class unless overridden.
-  open class var entityName: String { ClassNames.name(of: self) }
+  open class var modelEntityName: String { ClassNames.name(of: self) }
 
   /// What the entity of this class has besides the properties of the class, in the words of models:
   /// whether it is abstract, former names, constraints and indexes of several properties, fetched

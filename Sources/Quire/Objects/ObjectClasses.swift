@@ -15,7 +15,7 @@ final class ObjectClasses: Sendable {
 
   /// Finds the class of each entity among those given, in this order:
   ///
-  /// 1. A class that overrides ``ManagedObject/entityName`` with the entity's name.
+  /// 1. A class that overrides ``ManagedObject/modelEntityName`` with the entity's name.
   /// 2. One with the name that the model gives (``EntityDescription/managedObjectClassName``).
   ///    Where the model names a module too, that module's class is preferred; a class of the name
   ///    in another module is accepted, for code that moved.
@@ -88,7 +88,7 @@ final class ObjectClasses: Sendable {
     // Unrelated entities share a class when the model says so: the one with its name is taken.
     return candidates.first { candidate in
       candidates.allSatisfy { $0.entity.isKindOf(entity: candidate.entity) }
-    } ?? candidates.first { $0.entity.name == type.entityName }
+    } ?? candidates.first { $0.entity.name == type.modelEntityName }
   }
 }
 
@@ -101,7 +101,7 @@ private struct RegisteredClassNames {
   init(_ classes: [ManagedObject.Type]) {
     for type in classes {
       let name = ClassNames.name(of: type)
-      if type.entityName != name { byEntity[type.entityName] = type }
+      if type.modelEntityName != name { byEntity[type.modelEntityName] = type }
       byName[name] = type
       byFullName[ClassNames.fullName(of: type)] = type
     }
@@ -111,7 +111,7 @@ private struct RegisteredClassNames {
     if let type = byEntity[entity.name] { return type }
     if let type = entity.managedObjectClassName.flatMap(type(called:)) { return type }
     // A class that overrides its entity's name is not found by its own.
-    guard let type = byName[entity.name], type.entityName == entity.name else { return nil }
+    guard let type = byName[entity.name], type.modelEntityName == entity.name else { return nil }
     return type
   }
 

@@ -6,7 +6,7 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameters:
   ///   - classes: the classes of the model's objects. Each names its entity
-  ///     (``ManagedObject/entityName``), or is named by it
+  ///     (``ManagedObject/modelEntityName``), or is named by it
   ///     (`EntityDescription.managedObjectClassName`); entities without a class have that of
   ///     their nearest ancestor, or the default class.
   ///   - defaultClass: the class of the objects of all other entities.

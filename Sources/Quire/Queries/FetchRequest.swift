@@ -88,7 +88,7 @@ public struct FetchRequest<Result: ManagedObject> {
   public init(entityName: String) { self.entityName = entityName }
 
   /// A request for the objects of the entity that the class is registered for.
-  public init() { self.init(entityName: Result.entityName) }
+  public init() { self.init(entityName: Result.modelEntityName) }
 }
 
 extension FetchRequest: Sendable {}

@@ -165,7 +165,7 @@ extension ManagedObjectContext {
     let classes = persistentStoreCoordinator?.classes
     guard let model = modelBinding,
       let binding = model.entity(named: request.entityName)
-        ?? (request.entityName == Result.entityName ? classes?.entity(of: Result.self) : nil)
+        ?? (request.entityName == Result.modelEntityName ? classes?.entity(of: Result.self) : nil)
     else {
       var error = PersistenceError(
         .undefinedKey, "the context's model has no entity \(request.entityName)")

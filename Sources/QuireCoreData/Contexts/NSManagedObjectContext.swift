@@ -131,10 +131,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// Undo and redo; `nil` at first.
-  open var undoManager: Quire.UndoManager? {
-    get { quireContext.undoManager }
-    set { quireContext.undoManager = newValue }
+  open var undoManager: ContextUndoManager? {
+    get {
+      guard let manager = quireContext.undoManager else { return nil }
+      if let known = knownUndoManager, known.quireManager === manager { return known }
+      let new = ContextUndoManager(manager)
+      knownUndoManager = new
+      return new
+    }
+    set {
+      knownUndoManager = newValue
+      quireContext.undoManager = newValue?.quireManager
+    }
   }
+  private var knownUndoManager: ContextUndoManager?
 
   /// A name for people.
   open var name: String? {

@@ -1,6 +1,22 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// Core Data's names of constants begin with capitals.
+
 import Foundation
 import Quire
 import QuireModel
+
+/// The variable of mapping expressions for the migration manager.
+public let NSMigrationManagerKey = "manager"
+/// The variable of mapping expressions for the source object.
+public let NSMigrationSourceObjectKey = "source"
+/// The variable of mapping expressions for the destination object.
+public let NSMigrationDestinationObjectKey = "destination"
+/// The variable of mapping expressions for the mapping of the entity.
+public let NSMigrationEntityMappingKey = "entityMapping"
+/// The variable of mapping expressions for the mapping of the property.
+public let NSMigrationPropertyMappingKey = "propertyMapping"
+/// The variable of mapping expressions for the policy of the entity.
+public let NSMigrationEntityPolicyKey = "entityPolicy"
 
 /// Carries out a mapping model from one store to another.
 open class NSMigrationManager: NSObject {
@@ -81,6 +97,19 @@ open class NSMigrationManager: NSObject {
         toDestinationURL: destinationURL, destinationType: StoreType(named: destinationType),
         destinationOptions: try PersistentStoreOptions(named: destinationOptions))
     }
+  }
+
+  /// Migrates a store to another file: the newer spelling.
+  public func migrateStore(
+    from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+    options sourceOptions: [AnyHashable: Any]? = nil, mapping mappings: NSMappingModel,
+    to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
+    options destinationOptions: [AnyHashable: Any]? = nil
+  ) throws {
+    try migrateStore(
+      from: sourceURL, sourceType: sourceType.rawValue, options: sourceOptions, with: mappings,
+      toDestinationURL: destinationURL, destinationType: destinationType.rawValue,
+      destinationOptions: destinationOptions)
   }
 
   /// Ends the migration with an error.

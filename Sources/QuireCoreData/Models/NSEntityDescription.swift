@@ -133,6 +133,16 @@ open class NSEntityDescription: NSObject {
   /// Equal entities have equal hashes.
   open override var hash: Int { name.hashValue }
 
+  /// Whether an entity of Quire's, such as that of an object ID, has this name.
+  public static func == (left: EntityDescription, right: NSEntityDescription) -> Bool {
+    left.name == right.name
+  }
+
+  /// Whether an entity of Quire's, such as that of an object ID, has this name.
+  public static func == (left: NSEntityDescription, right: EntityDescription) -> Bool {
+    left.name == right.name
+  }
+
   func declared() throws -> Entity {
     var entity = declaration
     entity.name = name ?? ""

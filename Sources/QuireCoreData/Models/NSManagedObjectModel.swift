@@ -262,7 +262,7 @@ enum ModelsInUse {
     let entries = models.withLock { $0 }
     for model in entries.compactMap(\.model) {
       if let entity = model.entities.first(where: {
-        names.contains($0.managedObjectClassName) || $0.name == type.entityName
+        names.contains($0.managedObjectClassName) || $0.name == type.modelEntityName
           || ".\(type)" == $0.managedObjectClassName
       }) {
         return entity

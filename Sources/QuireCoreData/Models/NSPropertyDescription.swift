@@ -22,7 +22,7 @@ open class NSPropertyDescription: NSObject {
   /// Kept for its name: the flag of old models, which has no effect.
   open var isIndexedBySpotlight = false
   /// The entity that has the property.
-  open internal(set) weak var entity: NSEntityDescription?
+  open internal(set) weak var entity: NSEntityDescription!
 
   /// What ``setValidationPredicates(_:withValidationWarnings:)`` has set; `nil` before.
   private(set) var validation: [ValidationCondition]?

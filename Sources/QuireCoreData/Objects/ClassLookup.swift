@@ -13,7 +13,7 @@ extension NSManagedObject {
   /// Makes classes known by their names, for models that name them.
   ///
   /// Needed for classes of another module than the code that makes the container, and for classes
-  /// whose name in the model is not their name in Swift: such a class overrides `entityName`.
+  /// whose name in the model is not their name in Swift: such a class overrides `modelEntityName`.
   ///
   /// ```swift
   /// NSManagedObject.register(Trip.self, Place.self)
@@ -22,7 +22,7 @@ extension NSManagedObject {
     ClassLookup.registered.withLock { known in
       for type in classes {
         known[String(describing: type)] = type
-        known[type.entityName] = type
+        known[type.modelEntityName] = type
       }
     }
   }

@@ -16,7 +16,7 @@ open class NSManagedObject: ManagedObject {
   }
 
   /// A new object of an entity, inserted into a context unless that is `nil`.
-  public convenience init(
+  public required convenience init(
     entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
   ) {
     self.init(
@@ -60,14 +60,18 @@ open class NSManagedObject: ManagedObject {
     }
     return entity
   }
-
-  /// A request for all objects of this class's entity.
-  open class func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> {
-    NSFetchRequest(entityName: ModelsInUse.entity(of: self)?.name ?? entityName)
-  }
 }
 
 extension NSManagedObject: NSFetchRequestResult {}
+
+extension NSFetchRequestResult where Self: NSManagedObject {
+  // Not a member of the class: Xcode writes a function of this name with another result into each
+  // class, and Swift then prefers that one.
+  /// A request for all objects of this class's entity.
+  public static func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> {
+    NSFetchRequest(entityName: ModelsInUse.entity(of: self)?.name ?? modelEntityName)
+  }
+}
 
 // Members that Quire has with other types.
 extension NSManagedObject {

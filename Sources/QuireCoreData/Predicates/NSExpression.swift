@@ -16,6 +16,12 @@ open class NSExpression: NSObject {
     self.init(.keyPath(keyPath.split(separator: ".").map(String.init)))
   }
 
+  /// The value of a property of the object that is looked at.
+  public convenience init<Object: ManagedObject, Value>(forKeyPath keyPath: KeyPath<Object, Value>)
+  {
+    self.init(forKeyPath: FetchSortDescriptor(keyPath).key)
+  }
+
   /// A value.
   public convenience init(forConstantValue value: Any?) {
     self.init(raising { try predicateArgument(value).map { Self.constant($0) } ?? .constant(nil) })

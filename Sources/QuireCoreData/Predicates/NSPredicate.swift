@@ -111,7 +111,7 @@ open class NSPredicate: NSObject {
       case .or: parts.map(\.predicateFormat).joined(separator: " OR ")
       case .not: "NOT " + parts.map(\.predicateFormat).joined()
       }
-    case .predicate, .compound: raising { try fetchPredicate().description }
+    case .predicate, .compound: raising { try fetchPredicate().withNumbersForFlags.description }
     }
   }
 
@@ -125,11 +125,21 @@ open class NSPredicate: NSObject {
     guard let mine = try? fetchPredicate(), let its = try? other.fetchPredicate() else {
       return false
     }
-    return mine == its
+    return mine.withNumbersForFlags == its.withNumbersForFlags
   }
 
   /// Equal predicates have equal hashes.
-  open override var hash: Int { (try? fetchPredicate())?.hashValue ?? 0 }
+  open override var hash: Int { (try? fetchPredicate())?.withNumbersForFlags.hashValue ?? 0 }
+}
+
+extension FetchPredicate {
+  /// The predicate with 1 and 0 in the place of YES and NO, which are numbers in Core Data.
+  fileprivate var withNumbersForFlags: FetchPredicate {
+    replacingLeaves { leaf, _ in
+      guard case .constant(.value(.boolean(let flag))?) = leaf else { return nil }
+      return .constant(.value(.integer(flag ? 1 : 0)))
+    }
+  }
 }
 
 /// Predicates joined by AND, OR or NOT.

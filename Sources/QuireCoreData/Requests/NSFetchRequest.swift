@@ -160,7 +160,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCopying {
 
   private func nameOfEntity() throws -> String {
     if let entityName { return entityName }
-    if let type = ResultType.self as? NSManagedObject.Type { return type.entityName }
+    if let type = ResultType.self as? NSManagedObject.Type { return type.modelEntityName }
     throw PersistenceError(.undefinedKey, "a fetch request has no entity: set entity or entityName")
   }
 
@@ -236,7 +236,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCopying {
   /// The request as a model keeps it.
   func template(named name: String) throws -> FetchRequestTemplate {
     var template = FetchRequestTemplate(name: name, entityName: try nameOfEntity())
-    template.predicateFormat = predicate?.predicateFormat
+    template.predicateFormat = try predicate?.fetchPredicate().description
     template.sortDescriptors = try (sortDescriptors ?? []).map { try $0.fetchSortDescriptor() }
     template.fetchLimit = fetchLimit
     template.fetchBatchSize = fetchBatchSize

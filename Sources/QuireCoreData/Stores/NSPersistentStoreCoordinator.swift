@@ -47,7 +47,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   let addingOwnStore = NSRecursiveLock()
 
   /// A coordinator without stores. A model with a mistake stops the program.
-  public init(managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID) {
+  public required init(
+    managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID
+  ) {
     ClassLookup.addModule(of: fileID)
     managedObjectModel = model
     let versions = raising { try model.freeze() }

@@ -65,7 +65,7 @@ package struct ClassGenerator {
     var sections: [[String]] = []
     if naming.overridesName(entity) {
       sections.append([
-        "  override class var entityName: \(code.type("String", of: "Swift")) { "
+        "  override class var modelEntityName: \(code.type("String", of: "Swift")) { "
           + "\(SwiftLiteral.string(entity.name)) }"
       ])
     }

@@ -34,7 +34,7 @@ struct ClassNaming {
 
   func name(ofEntityNamed name: String) -> String { names[name] ?? name }
 
-  /// Whether the class of an entity overrides `entityName`.
+  /// Whether the class of an entity overrides `modelEntityName`.
   func overridesName(_ entity: EntityDescription) -> Bool { overriding.contains(entity.name) }
 
   var all: Set<String> { Set(names.values) }

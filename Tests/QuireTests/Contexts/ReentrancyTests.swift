@@ -443,7 +443,7 @@ private final class Meddler: ManagedObject {
 
 /// Another class of the entity, which sets a property before anybody else has the object.
 private final class Hasty: ManagedObject {
-  override class var entityName: String { "Meddler" }
+  override class var modelEntityName: String { "Meddler" }
   // Sound: as in `Meddler`.
   nonisolated(unsafe) static var whenFetched: ((Hasty) -> Void)?
 

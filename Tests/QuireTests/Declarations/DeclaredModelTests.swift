@@ -272,7 +272,7 @@ private final class Room: ManagedObject {
 // MARK: - Versions
 
 private final class FormerNote: ManagedObject {
-  override class var entityName: String { "Note" }
+  override class var modelEntityName: String { "Note" }
   @Managed var text: String
   @Managed var pages: Int16 = 1
 }

@@ -14,7 +14,7 @@ import Testing
   typealias Artist = SmallGallery.Artist
 
   private final class OtherArtist: ManagedObject {
-    static override var entityName: String { "Artist" }
+    static override var modelEntityName: String { "Artist" }
     @Managed var name: String
   }
 

@@ -56,7 +56,7 @@ import Testing
   }
 
   private final class Painter: ManagedObject {
-    override class var entityName: String { "Person" }
+    override class var modelEntityName: String { "Person" }
     @Managed var name: String?
   }
 

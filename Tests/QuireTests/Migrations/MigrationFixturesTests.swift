@@ -47,7 +47,7 @@ import Testing
 
   @Test func `an error of a property that is looked at is a failure`() throws {
     final class Painter: ManagedObject {
-      override class var entityName: String { "Person" }
+      override class var modelEntityName: String { "Person" }
       @Managed var name: String?
     }
     try FixtureFolder.use { folder in

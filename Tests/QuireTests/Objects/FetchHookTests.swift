@@ -12,7 +12,7 @@ private final class Page: ManagedObject {
 
 /// Another class of the same entity, with its properties elsewhere.
 private final class PageOfAnotherProgram: ManagedObject {
-  override class var entityName: String { "Page" }
+  override class var modelEntityName: String { "Page" }
   var own = 0
   @Managed var note: String
   @Managed var number: Int
@@ -20,7 +20,7 @@ private final class PageOfAnotherProgram: ManagedObject {
 
 /// Sets a property before anybody else has the object.
 private final class HastyPage: ManagedObject {
-  override class var entityName: String { "Page" }
+  override class var modelEntityName: String { "Page" }
   @Managed var number: Int
   @Managed var note: String
 

@@ -82,7 +82,7 @@ import Testing
     let coordinator = try Self.coordinator()
     let context = GotchaHome.context(of: coordinator)
     if isRead {
-      let new = try #require(try context.insert(Object.entityName) as? Object)
+      let new = try #require(try context.insert(Object.modelEntityName) as? Object)
       try new.setValue("new", forKey: "text")
       #expect(values(new) == ("new", 0, 0, false))
       context.delete(new)

@@ -10,7 +10,7 @@ final class FolioArtwork: ManagedObject { @Managed var title: String? }
   final class Artwork: ManagedObject {}
 
   final class Portrait: ManagedObject {
-    override class var entityName: String { "Artwork" }
+    override class var modelEntityName: String { "Artwork" }
   }
 
   private func context(

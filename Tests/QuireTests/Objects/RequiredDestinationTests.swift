@@ -85,7 +85,7 @@ import Testing
 
   @Test func `a property that the model has not reads an object that has nothing`() throws {
     final class Misnamed: ManagedObject {
-      override class var entityName: String { "Book" }
+      override class var modelEntityName: String { "Book" }
       @Managed var writer: Author
       @Managed var title: Author
     }

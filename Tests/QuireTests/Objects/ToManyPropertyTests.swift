@@ -125,7 +125,7 @@ import Testing
     #expect(error?.code == .managedObjectExternalRelationship)
     #expect(departments[0].$staff.isEmpty && employees[0].department == nil)
     final class Misnamed: ManagedObject {
-      override class var entityName: String { "Department" }
+      override class var modelEntityName: String { "Department" }
       @Managed var people: Set<Employee>
       @Managed var name: [Employee]
     }

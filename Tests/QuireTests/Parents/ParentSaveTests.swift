@@ -256,7 +256,7 @@ import Testing
 
   @Test func `hooks run in the child, and an object is told of its insertion once`() throws {
     final class Counted: ManagedObject {
-      override class var entityName: String { "Tag" }
+      override class var modelEntityName: String { "Tag" }
       var calls: [String] = []
       override func awakeFromInsert() { calls.append("insert") }
       override func willSave() { calls.append("willSave") }

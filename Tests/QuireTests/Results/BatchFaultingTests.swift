@@ -199,7 +199,7 @@ import Testing
 }
 
 private final class CuriousArtwork: ManagedObject {
-  override class var entityName: String { "Artwork" }
+  override class var modelEntityName: String { "Artwork" }
   @Managed var price: Double
 
   override func awakeFromFetch() {

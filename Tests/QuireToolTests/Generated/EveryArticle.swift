@@ -2,7 +2,7 @@ import Foundation
 import Quire
 
 final class EveryArticle: ManagedObject {
-  override class var entityName: String { "Article" }
+  override class var modelEntityName: String { "Article" }
 
   @Managed var active: Bool = true
   @Managed(range: 0...5) var amount: Int16 = 3

@@ -1,7 +1,7 @@
 import Quire
 
 class EveryMaker: ManagedObject {
-  override class var entityName: String { "Maker" }
+  override class var modelEntityName: String { "Maker" }
 
   @Managed(length: 1...) var name: String?
   @Managed(inverse: nil, renamedFrom: "best") var favorite: EveryArticle

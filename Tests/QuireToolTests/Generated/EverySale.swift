@@ -1,7 +1,7 @@
 import Quire
 
 final class EverySale: EverySold {
-  override class var entityName: String { "Sale" }
+  override class var modelEntityName: String { "Sale" }
 
   @Managed(deleteRule: .deny) var article: EveryArticle
 }

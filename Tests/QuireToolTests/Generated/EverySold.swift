@@ -1,5 +1,5 @@
 import Quire
 
 class EverySold: ManagedObject {
-  override class var entityName: String { "Sold" }
+  override class var modelEntityName: String { "Sold" }
 }

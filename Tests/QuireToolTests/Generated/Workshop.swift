@@ -1,5 +1,5 @@
 import Quire
 
 final class Workshop: EveryMaker {
-  override class var entityName: String { "Workshop" }
+  override class var modelEntityName: String { "Workshop" }
 }

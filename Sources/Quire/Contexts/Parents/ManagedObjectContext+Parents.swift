@@ -60,7 +60,8 @@ extension ManagedObjectContext {
   /// parent has deleted meanwhile is a conflict: ``PersistenceError/Code/managedObjectMerge`` with
   /// the error policy; with any other the changes of that object are dropped.
   ///
-  /// Transient properties are each context's own.
+  /// Transient values that were set here are handed on with the object; transient relationships are
+  /// each context's own.
   ///
   /// ## IDs
   ///

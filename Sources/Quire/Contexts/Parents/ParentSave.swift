@@ -42,6 +42,9 @@ struct ParentSave {
       for update in part.updated { try putAttributes(of: update, part) }
     }
     for part in save.parts {
+      for object in part.touched { try putTransients(of: object) }
+    }
+    for part in save.parts {
       for item in part.inserted {
         try putRelationships(of: item.object, item.object.binding.storedRelationshipSlots)
       }
@@ -108,7 +111,7 @@ struct ParentSave {
         ObjectArena(object.binding), at: object.reference)
       let content = zip(object.slots.indices, object.slots).map {
         slot, content -> ManagedObject.Slot in
-        if case .value = content, !object.binding.traits[slot].isTransient { return content }
+        if case .value = content { return content }
         return object.binding.traits[slot].isTransient
           ? object.binding.defaultValues[slot].map { .value($0) } ?? .unchanged : .unchanged
       }
@@ -177,6 +180,17 @@ struct ParentSave {
     rest(counterpart, on: object)
     for slot in update.changedSlots where object.binding.traits[slot].attributeType != nil {
       try counterpart.put(try object.attribute(slot), in: slot)
+    }
+  }
+
+  /// Hands on the transient values that were set in the child.
+  private func putTransients(of object: ManagedObject) throws {
+    guard !object.isDeleted, !object.slots.isEmpty else { return }
+    for slot in object.slots.indices where object.binding.traits[slot].isTransient {
+      guard case .value(let value) = object.slots[slot], let counterpart = try partner(of: object),
+        try counterpart.attribute(slot) != value
+      else { continue }
+      try counterpart.put(value, in: slot)
     }
   }
 

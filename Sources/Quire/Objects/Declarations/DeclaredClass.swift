@@ -40,7 +40,7 @@ struct DeclaredClass: Sendable {
     let identifier = ObjectIdentifier(type)
     if let declared = known.withLock({ $0[identifier] }) { return declared }
     // Of an entity that nobody else has: the properties are to find no slots.
-    let arena = ObjectArena(.unknown(named: type.entityName))
+    let arena = ObjectArena(.unknown(named: type.modelEntityName))
     let (object, declarations) = DeclarationRecorder.record {
       type.init(ManagedObject.Origin(arena))
     }

@@ -66,18 +66,18 @@ struct DeclaredModel {
 
   private mutating func declare(_ type: ManagedObject.Type) {
     let declared = DeclaredClass.of(type)
-    var new = DeclaredEntity(type: type, entity: Entity(type.entityName))
+    var new = DeclaredEntity(type: type, entity: Entity(type.modelEntityName))
     if let own = type.entityDeclaration {
-      if own.name == type.entityName {
+      if own.name == type.modelEntityName {
         new.entity = own
-      } else if !Self.ancestors(of: type).contains(where: { $0.entityName == own.name }) {
+      } else if !Self.ancestors(of: type).contains(where: { $0.modelEntityName == own.name }) {
         fail(
           new, nil,
           "has an entityDeclaration of \(own.name), which is the entity neither of the class nor of "
-            + "a superclass: name \(type.entityName)")
+            + "a superclass: name \(type.modelEntityName)")
       }
     }
-    if let superclass = declared.superclass { new.entity.parent = superclass.entityName }
+    if let superclass = declared.superclass { new.entity.parent = superclass.modelEntityName }
     // What it says in its own words comes after what its properties say.
     var (attributes, relationships) = (new.entity.attributes, new.entity.relationships)
     (new.entity.attributes, new.entity.relationships) = ([], [])
@@ -158,7 +158,7 @@ struct DeclaredModel {
       (relationship, inverse) = (description, declaredInverse)
       relationship.name = property.name
     }
-    relationship.destination = destination.entityName
+    relationship.destination = destination.modelEntityName
     switch property.type.kind {
     case .array: relationship.isOrdered = true
     case .object:
@@ -208,7 +208,7 @@ struct DeclaredModel {
       case .array: relationship.isToMany
       case .attribute, .transformable, .unknown: false
       }
-    if isRight, property.type.destination?.entityName == relationship.destination {
+    if isRight, property.type.destination?.modelEntityName == relationship.destination {
       failIfSaidTwice(property, new)
     } else {
       let order = relationship.isOrdered ? ", ordered" : ""

@@ -21,7 +21,7 @@ extension ManagedObjectModel {
   /// of objects a relationship to many, an array of objects an ordered one; a ``ManagedAttribute``
   /// is of the attribute's type that it names, a ``TransformableValue`` of bytes. What else is so
   /// of a property is said in its declaration, of an entity in ``ManagedObject/entityDeclaration``.
-  /// The entity is named by ``ManagedObject/entityName``.
+  /// The entity is named by ``ManagedObject/modelEntityName``.
   ///
   /// A store keeps the model that it was written with. So a program has the current classes only:
   /// its stores of earlier versions are migrated from what they say themselves.

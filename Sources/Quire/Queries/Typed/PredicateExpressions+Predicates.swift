@@ -189,6 +189,6 @@ extension PredicateExpressions.TypeCheck: TranslatableExpression {
       throw PredicateTranslation.unsupported("a question whether a value is \(Desired.self)")
     }
     let object = try translation.value(of: input)
-    return .predicate(Key(object).isKind(of: type.entityName))
+    return .predicate(Key(object).isKind(of: type.modelEntityName))
   }
 }

@@ -174,7 +174,7 @@ struct RealAggregatesTests {
   final class Artwork14: ManagedObject {
     @Managed var depth: Decimal?
     @Managed var height: Decimal?
-    override class var entityName: String { "Artwork" }
+    override class var modelEntityName: String { "Artwork" }
   }
 
   @Test(arguments: Amount.of(debug: [true], release: [false, true]))
