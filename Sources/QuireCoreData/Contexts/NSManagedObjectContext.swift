@@ -258,7 +258,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Runs a block on the context's queue and waits for it: the same without a result, for code that
   /// passes the function on.
-  public func performAndWait(_ block: () -> Void) {
+  open func performAndWait(_ block: () -> Void) {
     queue.sync { quireContext.performAndWait(block) }
   }
 
