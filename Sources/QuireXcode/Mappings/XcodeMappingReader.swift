@@ -57,7 +57,10 @@ struct XcodeMappingReader {
     if let sourceName {
       let predicate = document.text("sourcefilterpredicatestring", of: item)
       mapping.sourceExpression = .expression(.sources(of: sourceName, predicate ?? "TRUEPREDICATE"))
-      if !isAutomatic, let expression = try expression("sourceexpression", of: item) {
+      // A predicate that is shown beside “automatic” is newer than an expression from before.
+      if !(isAutomatic && predicate != nil),
+        let expression = try expression("sourceexpression", of: item)
+      {
         mapping.sourceExpression = .expression(expression)
       }
     }
@@ -123,11 +126,12 @@ struct XcodeMappingReader {
     }
     var property = PropertyMapping(name)
     property.userInfo = try userInfo(item)
-    let isAutomatic = try document.flag("autogenerateexpression", of: item)
-    if isAutomatic != true, let written = try expression("valueexpression", of: item) {
+    // What is written counts, also beside “automatic”: Xcode compiles it.
+    if let written = try expression("valueexpression", of: item) {
       property.valueExpression = .expression(written)
       return property
     }
+    let isAutomatic = try document.flag("autogenerateexpression", of: item)
     // Switched off, and nothing in its place: the property keeps its default.
     let keyPath = document.text("sourcekeypath", of: item)
     if isAutomatic == false, keyPath == nil { return property }
@@ -138,32 +142,33 @@ struct XcodeMappingReader {
       property.valueExpression = .expression(path.expression)
       return property
     }
-    let target = path.target(from: entity, in: source)
-    if let through = document.text("sourcemappingname", of: item)
-      ?? nameOfMapping(of: target, for: name, in: mapping)
-    {
+    if let through = document.text("sourcemappingname", of: item) {
       property.valueExpression = .expression(.destinations(of: path, in: through))
-    } else {
+      return property
+    }
+    let target = path.target(from: entity, in: source)
+    let found = target.map(mappings(carryingOver:)) ?? []
+    if found.isEmpty {
       let reason =
         target == nil
         ? "leads to no entity of the source model" : "leads to what no mapping carries over"
       note(item, "\(mapping.name).\(name): \(path) \(reason); the relationship stays empty")
+    } else if found.count == 1, target?.subentities.isEmpty == true {
+      property.valueExpression = .expression(.destinations(of: path, in: found[0].name))
+    } else {
+      property.valueExpression = .expression(.destinations(of: path))
     }
     return property
   }
 
-  /// The mapping that carries over the objects of an entity.
-  ///
-  /// Several may: then the one that makes objects of the entity that the destination's relationship
-  /// leads to.
-  private func nameOfMapping(
-    of target: EntityDescription?, for name: String, in mapping: EntityMapping
-  ) -> String? {
-    guard let target else { return nil }
-    let wanted = mapping.destinationEntityName.flatMap(destination.entity(named:))?
-      .relationship(named: name)?.destination
-    let candidates = mappings.filter { $0.sourceEntityName == target.name }
-    return (candidates.first { $0.destinationEntityName == wanted } ?? candidates.first)?.name
+  /// The mappings that carry over objects of an entity or of one of its subentities.
+  private func mappings(carryingOver entity: EntityDescription) -> [EntityMapping] {
+    mappings.filter { mapping in
+      guard let name = mapping.sourceEntityName,
+        mapping.destinationEntityName != nil || mapping.entityMigrationPolicyClassName != nil
+      else { return false }
+      return source.entity(named: name)?.isKindOf(entity: entity) ?? false
+    }
   }
 
   // MARK: Archives and formats
@@ -236,7 +241,16 @@ extension FetchExpression {
       context: .path(.variable("manager"), ["sourceContext"]), countOnly: false)
   }
 
-  /// An expression for the objects that were made from those at the end of a path.
+  /// An expression for the objects that any mapping made from those at the end of a path: for an
+  /// entity with subentities, of which each has a mapping of its own.
+  static func destinations(of path: XcodeSourcePath) -> FetchExpression {
+    .call(
+      .variable("manager"),
+      selector: "destinationInstancesForSourceRelationshipNamed:sourceInstances:",
+      [FetchExpression(path.lastName), path.expression])
+  }
+
+  /// An expression for the objects that one mapping made from those at the end of a path.
   static func destinations(of path: XcodeSourcePath, in mappingName: String) -> FetchExpression {
     .call(
       .variable("manager"),

@@ -18,6 +18,9 @@ struct XcodeSourcePath: CustomStringConvertible {
     }
   }
 
+  /// The relationship at the end of the path; empty for the source itself.
+  var lastName: String { names.last ?? "" }
+
   var expression: FetchExpression {
     names.isEmpty ? .variable(variable) : .path(.variable(variable), names)
   }

@@ -47,16 +47,20 @@ nonisolated open class EntityMigrationPolicy: FunctionReceiver {
       forEntityName: name, into: manager.destinationContext)
     // By index, as a mapping is large to copy.
     for index in mapping.attributeMappings.indices {
-      let value: Any?
-      switch mapping.attributeMappings[index].valueExpression {
-      case nil: continue
-      case .source(let path)?: value = try sInstance.value(forKeyPath: path)
-      case let expression?:
-        value = try manager.value(
-          of: expression, mapping.attributeMappings[index], mapping, self, source: sInstance,
-          destination: destination)
+      do {
+        let value: Any?
+        switch mapping.attributeMappings[index].valueExpression {
+        case nil: continue
+        case .source(let path)?: value = try sInstance.value(forKeyPath: path)
+        case let expression?:
+          value = try manager.value(
+            of: expression, mapping.attributeMappings[index], mapping, self, source: sInstance,
+            destination: destination)
+        }
+        try destination.setValue(value, forKey: mapping.attributeMappings[index].name)
+      } catch {
+        throw mapping.located(error, mapping.attributeMappings[index], source: sInstance)
       }
-      try destination.setValue(value, forKey: mapping.attributeMappings[index].name)
     }
     try manager.associate(
       sourceInstance: sInstance, withDestinationInstance: destination, for: mapping)
@@ -80,9 +84,13 @@ nonisolated open class EntityMigrationPolicy: FunctionReceiver {
     ).first
     for property in mapping.relationshipMappings {
       guard let expression = property.valueExpression else { continue }
-      let value = try manager.value(
-        of: expression, property, mapping, self, source: source, destination: dInstance)
-      try manager.setRelationship(property.name, of: dInstance, to: value)
+      do {
+        let value = try manager.value(
+          of: expression, property, mapping, self, source: source, destination: dInstance)
+        try manager.setRelationship(property.name, of: dInstance, to: value)
+      } catch {
+        throw mapping.located(error, property, source: source)
+      }
     }
   }
 
@@ -107,5 +115,20 @@ nonisolated open class EntityMigrationPolicy: FunctionReceiver {
   /// - Throws: by default, an error that names the selector.
   open func call(_ selector: String, _ arguments: [Any?]) throws -> Any? {
     throw PersistenceError.unrecognizedSelector(selector, of: self)
+  }
+}
+
+extension EntityMapping {
+  /// An error of the manager, with the mapping, the property and the source object it came from.
+  /// What a closure threw itself stays as it is.
+  fileprivate func located(
+    _ error: any Error, _ property: PropertyMapping, source: ManagedObject?
+  ) -> any Error {
+    guard var located = error as? PersistenceError else { return error }
+    let place = source.map { " from \($0.objectID)" } ?? ""
+    located.message += "; in the mapping \(name), for \(property.name)\(place)"
+    located.objectID = located.objectID ?? source?.objectID
+    located.key = located.key ?? property.name
+    return located
   }
 }

@@ -14,15 +14,16 @@ extension MigrationManager {
         forEntityMappingName: mappingName, sourceInstances: try objects(in: found, path))
     case .relationship(let name):
       let found = try source?.value(forKey: name)
-      let successors = try destinationInstances(ofSources: try objects(in: found, name))
-      guard let destination, let property else { return successors }
-      return try successors.filter(accepting(property.name, of: destination))
+      return try successors(of: try objects(in: found, name), for: property, of: destination)
     case .closure(let body):
       return try body(
         MappingArguments(
           manager: self, entityMapping: mapping, propertyMapping: property, entityPolicy: policy,
           source: source, destination: destination))
     case .expression(let expression):
+      let outer = evaluated
+      evaluated = (property, destination)
+      defer { evaluated = outer }
       return try expression.expressionValue(
         with: source,
         context: [
@@ -33,11 +34,42 @@ extension MigrationManager {
     }
   }
 
+  /// The destination objects of source objects in all mappings that a relationship may have, in the
+  /// order of the sources; each once.
+  private func successors(
+    of sources: [ManagedObject], for property: PropertyMapping?, of object: ManagedObject?
+  ) throws -> [ManagedObject] {
+    let successors = try destinationInstances(ofSources: sources)
+    guard let property, let object else { return successors }
+    return try successors.filter(accepting(property.name, of: object))
+  }
+
+  /// The result of Core Data's function for a relationship, of which the name is not needed: what
+  /// all mappings made of the source objects.
+  ///
+  /// - Throws: an error when they made nothing that the relationship to be set can lead to.
+  private func successorsByFunction(of sources: [ManagedObject]) throws -> [ManagedObject] {
+    let (property, object) = evaluated
+    let found = try successors(of: sources, for: property, of: object)
+    if found.isEmpty, let property, let object,
+      let relationship = object.entity.relationship(named: property.name),
+      let wanted = destinationModel.entity(named: relationship.destination),
+      let other = try destinationInstances(ofSources: sources).first,
+      !other.entity.isKindOf(entity: wanted)
+    {
+      throw PersistenceError(
+        .unacceptableValue,
+        "\(object.entity.name).\(property.name) leads to \(wanted.name), and the mappings made only "
+          + "objects of other entities of its sources, such as \(other.objectID)")
+    }
+    return found
+  }
+
   /// The destination objects of source objects in all mappings, in the order of the sources; each
   /// once.
-  final func destinationInstances(ofSources sources: [ManagedObject]) throws -> [ManagedObject] {
+  private func destinationInstances(ofSources sources: [ManagedObject]) throws -> [ManagedObject] {
     let found = try sources.flatMap { source in
-      try (mappingNames[source.entity.name] ?? []).flatMap { name in
+      try (mappingNames[source.reference.entity] ?? []).flatMap { name in
         try destinationInstances(forEntityMappingName: name, sourceInstances: [source])
       }
     }
@@ -105,7 +137,7 @@ extension MigrationManager: KeyValueCoding, FunctionReceiver {
         forEntityMappingName: try text(0),
         destinationInstances: try objects(in: arguments[1], selector))
     case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
-      return try destinationInstances(ofSources: try objects(in: arguments[1], selector))
+      return try successorsByFunction(of: try objects(in: arguments[1], selector))
     case SourceRequest.selector:
       return try SourceRequest(entityName: try text(0), format: try text(1)).fetchRequest
     default: throw PersistenceError.unrecognizedSelector(selector, of: self)

@@ -100,13 +100,7 @@ nonisolated open class MigrationManager {
   /// The model that the store is migrated to.
   public let destinationModel: ManagedObjectModel
   /// The mapping model that is being executed; `nil` before.
-  open internal(set) var mappingModel: MappingModel? {
-    didSet {
-      let mappings = mappingModel?.entityMappings.filter { $0.sourceEntityName != nil } ?? []
-      mappingNames = Dictionary(grouping: mappings) { $0.sourceEntityName ?? "" }
-        .mapValues { $0.map(\.name) }
-    }
-  }
+  open internal(set) var mappingModel: MappingModel?
   /// The context of the source's objects, which all have the class ``ManagedObject``.
   public final internal(set) var sourceContext = ManagedObjectContext()
   /// The context for new destination objects, which all have the class ``ManagedObject``.
@@ -136,8 +130,11 @@ nonisolated open class MigrationManager {
   public final var addsToDestination = false
 
   final var associations = MigrationAssociations()
-  /// The names of the mappings that read an entity, in their order.
-  final var mappingNames: [String: [String]] = [:]
+  /// The names of the mappings that have associated source objects of an entity, by its number, in
+  /// the order in which they first did: a mapping may read objects of more entities than it names.
+  final var mappingNames: [UInt16: [String]] = [:]
+  /// The property that is being set, and its object.
+  final var evaluated: (property: PropertyMapping?, object: ManagedObject?) = (nil, nil)
   /// Reports progress to the operation in which the manager runs.
   final var step = StepProgress()
   final var cancellation: (any Error)?
@@ -224,6 +221,7 @@ nonisolated open class MigrationManager {
     currentEntityMapping = nil
     migrationProgress = 0
     associations = MigrationAssociations()
+    mappingNames = [:]
     cancellation = nil
     unwrittenCount = 0
     unwrittenByteCount = 0
@@ -260,6 +258,10 @@ nonisolated open class MigrationManager {
     }
     associations.associate(
       sourceInstance.reference, with: destinationInstance, in: entityMapping.name)
+    let entity = sourceInstance.reference.entity
+    if mappingNames[entity]?.contains(entityMapping.name) != true {
+      mappingNames[entity, default: []].append(entityMapping.name)
+    }
   }
 
   private func foreign(
