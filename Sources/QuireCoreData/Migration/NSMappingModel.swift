@@ -154,6 +154,10 @@ open class NSEntityMapping: NSObject {
 open class NSMappingModel: NSObject {
   /// The mappings of entities, in the order of their execution.
   open var entityMappings: [NSEntityMapping]!
+  /// Whether the objects of entities that no mapping names are removed, as Core Data does without
+  /// being asked. Otherwise a migration of a store in its own place is refused that would lose them
+  /// (error 134140).
+  open var removesUnmappedEntities = false
   private var given: MappingModel?
 
   /// A mapping model without mappings.
@@ -165,6 +169,7 @@ open class NSMappingModel: NSObject {
   init(_ model: MappingModel) {
     given = model
     entityMappings = model.entityMappings.map(NSEntityMapping.init)
+    removesUnmappedEntities = model.removesUnmappedEntities
   }
 
   /// The mapping model between two models, among Xcode's documents in some bundles; `nil` when
@@ -210,6 +215,7 @@ open class NSMappingModel: NSObject {
     var model = given ?? MappingModel()
     model.entityMappings = try entityMappings.map { try $0.resolved() }
     model.objectClass = NSManagedObject.self
+    model.removesUnmappedEntities = removesUnmappedEntities
     return model
   }
 }

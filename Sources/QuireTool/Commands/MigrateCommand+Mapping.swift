@@ -18,10 +18,12 @@ extension MigrateCommand {
     }
     let loaded = try XcodeMappingModel(
       contentsOf: mapping, sourceModel: source, destinationModel: version.model)
+    var mappingModel = loaded.mappingModel
+    mappingModel.removesUnmappedEntities = removesUnmapped
     for note in loaded.notes { console.note("\(mapping.path): \(note)") }
-    try checkPolicies(of: loaded.mappingModel, mapping)
+    try checkPolicies(of: mappingModel, mapping)
     if isDryRun {
-      answer(console, version, loaded.mappingModel, nil)
+      answer(console, version, mappingModel, nil)
       return .good
     }
     try checkBackup()
@@ -41,12 +43,12 @@ extension MigrateCommand {
             }
           }
           try manager.migrateStore(
-            from: path, to: path, loaded.mappingModel, uuid: nil, versionName: version.name,
+            from: path, to: path, mappingModel, uuid: nil, versionName: version.name,
             in: files)
         }
       }
     }
-    answer(console, version, loaded.mappingModel, clock.now - start)
+    answer(console, version, mappingModel, clock.now - start)
     return .good
   }
 

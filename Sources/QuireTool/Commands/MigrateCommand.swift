@@ -11,6 +11,8 @@ struct MigrateCommand: Command {
     options: [
       .model, .init("to", "VERSION", "the name of a version; the current one unless given"),
       .init("mapping", "FILE", "migrate by this mapping model, .xcmappingmodel or .cdm"),
+      .init(
+        flag: "remove-unmapped", "remove objects of entities that the mapping model leaves out"),
       .init("backup", "FILE", "copy the store there before; quire restore puts it back"),
       .init(flag: "deferred", "leave objects in their old layout where that is possible"),
       .init(flag: "finish", "rewrite what deferred migrations have left"),
@@ -23,7 +25,9 @@ struct MigrateCommand: Command {
       step cannot be made and several over the versions in between can, each is a commit; the plan
       is that of the first.
       A mapping model is carried out from the version that the store has, one object after the
-      other. One that names policies needs the application that has their classes.
+      other. One that names policies needs the application that has their classes. One that leaves
+      out an entity with objects is refused: with --remove-unmapped they are removed, as Core Data
+      does.
 
       A deferred migration hardly depends on the size of the store, which can be used at once;
       --finish rewrites the objects later. A migration that is not deferred finishes as well.
@@ -41,6 +45,7 @@ struct MigrateCommand: Command {
   private let modelPath: String
   private let version: String?
   private let mapping: URL?
+  let removesUnmapped: Bool
   let backup: URL?
   private let isDeferred: Bool
   private let finishes: Bool
@@ -52,6 +57,12 @@ struct MigrateCommand: Command {
     modelPath = arguments.requiredValue(of: "model")
     version = arguments.value(of: "to")
     mapping = arguments.value(of: "mapping").map { URL(filePath: $0) }
+    removesUnmapped = arguments.has(flag: "remove-unmapped")
+    guard mapping != nil || !removesUnmapped else {
+      throw UsageError(
+        "--remove-unmapped is about what a --mapping leaves out: give one.",
+        usage: Self.syntax.usage)
+    }
     backup = arguments.value(of: "backup").map { URL(filePath: $0) }
     isDeferred = arguments.has(flag: "deferred")
     finishes = arguments.has(flag: "finish")

@@ -122,6 +122,22 @@ import Testing
       }
       #expect(refusal?.code == .migrationMissingMappingModel)
 
+      #expect(refusal?.message.contains("removesUnmappedEntities") == true)
+
+      // Removing what has no mapping may be said for each entity, or for all.
+      let other = folder.appending(path: "copy.quire")
+      try FileManager.default.copyItem(at: url, to: other)
+      var mapping = MappingModel(entityMappings: [items, shelves])
+      mapping.removesUnmappedEntities = true
+      try MigrationManager(sourceModel: old.get(), destinationModel: new.get())
+        .migrateStore(from: other, mapping: mapping, to: other)
+      try withStore(try new.get(), other) { context in
+        let counts = try ["Note", "Shelf"].map {
+          try context.count(for: FetchRequest<ManagedObject>(entityName: $0))
+        }
+        #expect(counts == [0, 2])
+      }
+
       let notes = EntityMapping(from: "Note", .removeEntityMappingType)
       options.mappingModels = [MappingModel(entityMappings: [items, shelves, notes])]
       let store = try coordinator.addPersistentStore(type: .quire, at: url, options: options)

@@ -3,12 +3,14 @@ import QuireStorage
 
 extension MigrationManager {
   /// Checks that a mapping model which is carried out in place names every entity that is in both
-  /// models and has objects: those of another would be gone, though nothing asks for it.
+  /// models and has objects: those of another would be gone, though nothing asks for it but
+  /// ``MappingModel/removesUnmappedEntities``.
   ///
   /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` that names the entities.
   final func checkAllAreMapped(
     _ mapping: MappingModel, _ schema: StoreSchema, in snapshot: Snapshot
   ) throws {
+    if mapping.removesUnmappedEntities { return }
     let named = Set(mapping.entityMappings.compactMap(\.sourceEntityName))
     var forgotten: [String] = []
     var remedies: [String] = []
@@ -28,6 +30,7 @@ extension MigrationManager {
       .migrationMissingMappingModel,
       "the mapping model has no mapping for \(forgotten.joined(separator: ", ")), whose objects "
         + "would be gone: add \(remedies.joined(separator: ", ")); or, if they are to go or a "
-        + "policy carries them over, mappings of type removeEntityMappingType")
+        + "policy carries them over, mappings of type removeEntityMappingType, or set the mapping "
+        + "model's removesUnmappedEntities")
   }
 }

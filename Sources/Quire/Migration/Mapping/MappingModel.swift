@@ -27,6 +27,12 @@ public struct MappingModel: Sendable {
   /// The class of all objects that policies and expressions get, regardless of the application's
   /// classes. An inferred mapping that is carried out without objects has no use for it.
   public var objectClass: ManagedObject.Type = ManagedObject.self
+  /// Whether the objects of entities that no mapping names are removed, as Core Data removes them.
+  ///
+  /// Otherwise a migration in place in which such an entity is in both models and has objects is
+  /// refused with ``PersistenceError/Code/migrationMissingMappingModel``: a mapping that was
+  /// forgotten would lose them without a word.
+  public var removesUnmappedEntities = false
   /// The models from which the mapping was inferred; `nil` after an edit.
   var inference: Inference?
 
