@@ -33,7 +33,7 @@ struct StoreOpening {
     mustExist: Bool = false, forbidden: [StoreIdentity] = []
   ) throws {
     let subset = try ModelSubset(configuration, of: model.current)
-    self.model = try subset?.history(of: model) ?? model
+    self.model = subset?.history(of: model) ?? model
     fullModel = model
     self.binding = binding
     self.subset = subset
@@ -268,7 +268,10 @@ struct StoreOpening {
     let hashes = try StoreSchema.hashes(in: snapshot)
     // An earlier release may have written different hashes for the same model.
     if hashes == model.current.entityVersionHashesByName { return nil }
-    try checkConfiguration(hashes)
+    // The store has the name of its version, which makes it needless to look at the others.
+    let source = model.version(
+      matching: hashes, probably: try StoreSchema(from: snapshot)?.versionName)
+    if source == nil { try checkConfiguration(hashes) }
     guard options.migratesAutomatically else {
       throw PersistenceError(
         .persistentStoreIncompatibleVersionHash,
@@ -279,7 +282,7 @@ struct StoreOpening {
     if let manager = options.stagedMigrationManager {
       return try StageSequence(manager.stages, model, options.mappingModels).path(for: snapshot)
     }
-    guard let source = model.version(matching: hashes) else {
+    guard let source else {
       return try pathFromStoredModel(of: snapshot, hashes)
     }
     return try MigrationPathSearch(model, source, options, snapshot).path()
@@ -288,7 +291,6 @@ struct StoreOpening {
   /// Checks that the store is not one of all entities, or of another configuration, whose other
   /// objects a migration to this configuration would delete.
   private func checkConfiguration(_ hashes: [String: VersionHash]) throws {
-    if model.version(matching: hashes) != nil { return }
     let names = [nil] + fullModel.current.configurations.keys.sorted().map { Optional($0) }
     for version in fullModel.versions {
       for name in names where name != subset?.name {

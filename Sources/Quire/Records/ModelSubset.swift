@@ -64,22 +64,13 @@ struct ModelSubset {
   }
 
   /// The versions of a model that have the configuration, each with the configuration's entities.
-  func history(of versions: VersionedModel) throws(PersistenceError) -> VersionedModel {
+  func history(of versions: VersionedModel) -> VersionedModel {
     guard versions.hasNamedVersions else { return VersionedModel(model, name: versions.name) }
-    var parts: [VersionedModel.Version] = []
-    for version in versions.versions {
-      if version.name == versions.currentVersion.name {
-        parts.append(.init(version.name, model))
-      } else if version.model.configurations[name] != nil,
-        let subset = try? ModelSubset(name, of: version.model)
-      {
-        parts.append(.init(version.name, subset.model))
-      }
+    let name = name
+    return versions.mapping(current: model) { version in
+      guard version.configurations[name] != nil else { return nil }
+      return (try? ModelSubset(name, of: version))?.model
     }
-    // Never `nil`, as the names are unique and the current version is among them.
-    return VersionedModel(
-      name: versions.name, versions: parts, current: versions.currentVersion.name)
-      ?? VersionedModel(model, name: versions.name)
   }
 
   /// The hashes of a store for a configuration; `nil` if the model has no such configuration.

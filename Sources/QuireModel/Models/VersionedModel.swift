@@ -63,6 +63,12 @@ public struct VersionedModel: Sendable {
     /// The reason, in readable words.
     public var reason: String
 
+    /// Why a version cannot be loaded, in words for people.
+    package struct Cause: Error {
+      package let reason: String
+      package init(_ reason: String) { self.reason = reason }
+    }
+
     /// - Parameter reason: in words for people.
     public init(_ name: String, reason: String) {
       self.name = name
@@ -72,15 +78,30 @@ public struct VersionedModel: Sendable {
 
   /// A readable name, such as the file name of the model without its extension.
   public let name: String
-  /// The versions in the order they were given, which should be the order of their history.
-  public let versions: [Version]
   /// The version that stores are migrated to.
   public let currentVersion: Version
   /// Whether the versions were given names; `false` for a model that has no history.
   public let hasNamedVersions: Bool
+  private let history: VersionHistory
+  private var givenUnreadableVersions: [UnreadableVersion]?
+
+  /// The versions in the order they were given, which should be the order of their history.
+  ///
+  /// A model that was made of a document loads each version when it is asked for the first time:
+  /// this asks for all of them.
+  public var versions: [Version] { history.names.indices.compactMap(history.version(at:)) }
+
   /// Versions whose models could not be loaded: stores that they wrote are not recognized, and the
   /// errors about such stores name them.
-  public var unreadableVersions: [UnreadableVersion] = []
+  ///
+  /// A model that was made of a document tries to load all its versions to find out.
+  public var unreadableVersions: [UnreadableVersion] {
+    get {
+      givenUnreadableVersions
+        ?? history.names.indices.compactMap(history.unreadableVersion(at:))
+    }
+    set { givenUnreadableVersions = newValue }
+  }
 
   /// - Parameter current: the name of the current version; the last one when `nil`.
   /// - Returns: `nil` when there is no version, two versions share a name, or none is called
@@ -90,8 +111,8 @@ public struct VersionedModel: Sendable {
       let version = current == nil ? versions.last : versions.first(where: { $0.name == current })
     else { return nil }
     self.name = name
-    self.versions = versions
     self.currentVersion = version
+    history = VersionHistory(versions)
     hasNamedVersions = true
   }
 
@@ -99,28 +120,101 @@ public struct VersionedModel: Sendable {
   public init(_ model: ManagedObjectModel, name: String = "Model") {
     self.name = name
     currentVersion = Version(name, model)
-    versions = [currentVersion]
+    history = VersionHistory([currentVersion])
     hasNamedVersions = false
+  }
+
+  /// A model whose versions are loaded when they are asked for.
+  ///
+  /// - Parameters:
+  ///   - names: of all versions, in their order, the current one's among them; no two are equal.
+  ///   - load: the model of a version, or why there is none. Called once for each version at most,
+  ///     on any thread.
+  package init(
+    name: String, versionNames names: [String], current: Version,
+    load: @escaping @Sendable (String) -> Result<ManagedObjectModel, UnreadableVersion.Cause>
+  ) {
+    precondition(names.contains(current.name) && Set(names).count == names.count)
+    self.name = name
+    currentVersion = current
+    hasNamedVersions = true
+    history = VersionHistory(names) { name in
+      if name == current.name { return .version(current) }
+      return switch load(name) {
+      case .success(let model): .version(Version(name, model))
+      case .failure(let cause): .unreadable(UnreadableVersion(name, reason: cause.reason))
+      }
+    }
+  }
+
+  private init(_ other: VersionedModel, current: Version, _ history: VersionHistory) {
+    name = other.name
+    currentVersion = current
+    hasNamedVersions = other.hasNamedVersions
+    self.history = history
+    givenUnreadableVersions = other.givenUnreadableVersions
   }
 
   /// The model of the current version.
   public var current: ManagedObjectModel { currentVersion.model }
 
   /// The version of that name; `nil` when there is none.
-  public func version(named name: String) -> Version? { versions.first { $0.name == name } }
+  public func version(named name: String) -> Version? {
+    history.index(of: name).flatMap(history.version(at:))
+  }
+
+  /// Whether one version comes before another in the history; `false` where one of them has no
+  /// name in it.
+  package func isVersion(named name: String, before other: String) -> Bool {
+    guard let one = history.index(of: name), let other = history.index(of: other) else {
+      return false
+    }
+    return one < other
+  }
+
+  /// The versions from one to another, both included.
+  package func versions(from name: String, through other: String) -> [Version] {
+    guard let one = history.index(of: name), let other = history.index(of: other), one <= other
+    else { return [] }
+    return (one...other).compactMap(history.version(at:))
+  }
 
   /// The same versions, with another one as the current version.
   public func endingAt(_ name: String) -> VersionedModel? {
-    var model = VersionedModel(name: self.name, versions: versions, current: name)
-    model?.unreadableVersions = unreadableVersions
-    return model
+    version(named: name).map { VersionedModel(self, current: $0, history) }
+  }
+
+  /// The versions of which `body` makes a model, the current one as it is given.
+  package func mapping(
+    current: ManagedObjectModel,
+    _ body: @escaping @Sendable (ManagedObjectModel) -> ManagedObjectModel?
+  ) -> VersionedModel {
+    let (history, current) = (history, Version(currentVersion.name, current))
+    let mapped = VersionHistory(history.names) { name in
+      if name == current.name { return .version(current) }
+      guard let index = history.index(of: name), let version = history.version(at: index),
+        let model = body(version.model)
+      else { return .absent }
+      return .version(Version(name, model))
+    }
+    return VersionedModel(self, current: current, mapped)
   }
 
   /// The version whose entities are exactly those with these hashes.
   ///
   /// Two versions may be equal in everything that is stored; then the later one is found.
   public func version(matching hashes: [String: VersionHash]) -> Version? {
-    versions.last { $0.model.entityVersionHashesByName == hashes }
+    version(matching: hashes, probably: nil)
+  }
+
+  /// The same. The version of a name is tried first, so that no others need be loaded.
+  package func version(
+    matching hashes: [String: VersionHash], probably name: String?
+  ) -> Version? {
+    func matches(_ version: Version) -> Bool { version.model.entityVersionHashesByName == hashes }
+    if let version = name.flatMap(version(named:)), matches(version) { return version }
+    return history.names.indices.reversed().lazy.compactMap(self.history.version(at:))
+      .first(where: matches)
   }
 
   /// A sentence for an error about a store that no version fits; empty when all could be loaded.

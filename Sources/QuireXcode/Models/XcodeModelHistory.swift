@@ -8,8 +8,9 @@ public struct XcodeModelHistory: Sendable {
   /// The versions, the oldest first as far as names show it.
   ///
   /// Xcode names the first version like the folder and suggests the same name with a number for
-  /// each later one. So these come first, by number, followed by versions with other names. Numbers
-  /// within names count as numbers: 2.5.1 is before 2.10.
+  /// each later one. So these come first, by number, followed by versions with other names. Those
+  /// with a version in them are in its order: `Model_sync_v9` is before `Model_search_v12`.
+  /// Numbers within names count as numbers: 2.5.1 is before 2.10.
   public let versions: [XcodeModel]
   /// The versions that could not be loaded, in the same order: in the form that Xcode wrote before
   /// version 4.3, damaged, or inconsistent.
@@ -40,31 +41,21 @@ public struct XcodeModelHistory: Sendable {
       unreadableVersions = []
       return
     }
-    let folderName = url.deletingPathExtension().lastPathComponent
-    let names = try Self.versionNames(in: url).sorted {
-      XcodeVersionOrder(folderName).isBefore($0, $1)
-    }
-    guard let last = names.last else {
-      throw XcodeModelError(
-        file: url.path, reason: .notAModel("the folder has no version, no folder .xcdatamodel"))
-    }
-    let current = try Self.currentVersionName(in: url) ?? last
-    guard names.contains(current) else {
-      throw XcodeModelError(file: url.path, reason: .noSuchVersion(current, versions: names))
-    }
+    let document = try XcodeVersionFolder(url)
+    let names = document.names
     var versions: [XcodeModel] = []
     var unreadableVersions: [UnreadableVersion] = []
     for name in names {
       do throws(XcodeModelError) {
         versions.append(
-          try XcodeModel(contentsOf: url.appendingPathComponent("\(name).xcdatamodel")))
+          try document.version(named: name))
       } catch {
-        guard name != current else { throw error }
+        guard name != document.currentName else { throw error }
         unreadableVersions.append(UnreadableVersion(name: name, error: error))
       }
     }
     self.unreadableVersions = unreadableVersions
-    (self.name, self.versions, currentName) = (folderName, versions, current)
+    (name, self.versions, currentName) = (document.name, versions, document.currentName)
   }
 
   /// The same versions as a value of `QuireModel`, without the notes.
@@ -78,6 +69,64 @@ public struct XcodeModelHistory: Sendable {
       VersionedModel.UnreadableVersion($0.name, reason: "\($0.error)")
     }
     return model
+  }
+}
+
+extension VersionedModel {
+  /// Loads a `.xcdatamodeld` folder.
+  ///
+  /// The current version is loaded now, and each other one when it is asked for: by a store that it
+  /// wrote, or by ``VersionedModel/versions``. A folder that goes meanwhile has no other versions
+  /// then. ``XcodeModelHistory`` loads all at once and reports what it did not understand.
+  ///
+  /// - Throws: when the folder cannot be read, has no version, or its current version cannot be
+  ///   loaded.
+  public init(contentsOf url: URL) throws(XcodeModelError) {
+    guard url.pathExtension == "xcdatamodeld" else {
+      self = try XcodeModelHistory(contentsOf: url).versionedModel
+      return
+    }
+    let document = try XcodeVersionFolder(url)
+    let current = try document.version(named: document.currentName)
+    self.init(
+      name: document.name, versionNames: document.names,
+      current: Version(document.currentName, current.model)
+    ) { name in
+      do throws(XcodeModelError) {
+        return .success(try document.version(named: name).model)
+      } catch {
+        return .failure(UnreadableVersion.Cause("\(error)"))
+      }
+    }
+  }
+}
+
+/// The versions in a `.xcdatamodeld` folder.
+private struct XcodeVersionFolder: Sendable {
+  let name: String
+  /// In their order.
+  let names: [String]
+  let currentName: String
+  private let url: URL
+
+  init(_ url: URL) throws(XcodeModelError) {
+    self.url = url
+    let folderName = url.deletingPathExtension().lastPathComponent
+    let order = XcodeVersionOrder(folderName)
+    let names = try Self.versionNames(in: url).sorted { order.isBefore($0, $1) }
+    guard let last = names.last else {
+      throw XcodeModelError(
+        file: url.path, reason: .notAModel("the folder has no version, no folder .xcdatamodel"))
+    }
+    let current = try Self.currentVersionName(in: url) ?? last
+    guard names.contains(current) else {
+      throw XcodeModelError(file: url.path, reason: .noSuchVersion(current, versions: names))
+    }
+    (name, self.names, currentName) = (folderName, names, current)
+  }
+
+  func version(named name: String) throws(XcodeModelError) -> XcodeModel {
+    try XcodeModel(contentsOf: url.appendingPathComponent("\(name).xcdatamodel"))
   }
 
   private static func versionNames(in url: URL) throws(XcodeModelError) -> [String] {
@@ -104,60 +153,5 @@ public struct XcodeModelHistory: Sendable {
       throw XcodeModelError(
         file: file.path, reason: .unreadable("it is not a property list"))
     }
-  }
-}
-
-extension VersionedModel {
-  /// Loads a `.xcdatamodeld` folder with all its versions.
-  ///
-  /// ``XcodeModelHistory`` does the same and reports what it did not understand.
-  public init(contentsOf url: URL) throws(XcodeModelError) {
-    self = try XcodeModelHistory(contentsOf: url).versionedModel
-  }
-}
-
-/// The order of version names.
-struct XcodeVersionOrder {
-  private let modelName: String
-
-  init(_ modelName: String) { self.modelName = modelName }
-
-  func isBefore(_ left: String, _ right: String) -> Bool {
-    let (leftRank, rightRank) = (rank(left), rank(right))
-    if leftRank != rightRank { return leftRank < rightRank }
-    let (leftParts, rightParts) = (Self.parts(left), Self.parts(right))
-    for (one, other) in zip(leftParts, rightParts) where one != other {
-      return Self.isBefore(one, other)
-    }
-    if leftParts.count != rightParts.count { return leftParts.count < rightParts.count }
-    return left < right
-  }
-
-  private func rank(_ name: String) -> Int {
-    if name == modelName { return 0 }
-    return name.hasPrefix(modelName + " ") ? 1 : 2
-  }
-
-  /// Runs of digits and of other characters, in turn.
-  private static func parts(_ name: String) -> [String] {
-    var result: [String] = []
-    var isDigits: Bool?
-    for character in name.lowercased() {
-      let isDigit = character.isASCII && character.isNumber
-      if isDigit == isDigits {
-        result[result.count - 1].append(character)
-      } else {
-        result.append(String(character))
-        isDigits = isDigit
-      }
-    }
-    return result
-  }
-
-  private static func isBefore(_ one: String, _ other: String) -> Bool {
-    let (first, second) = (one.drop { $0 == "0" }, other.drop { $0 == "0" })
-    let areNumbers = (one + other).allSatisfy { $0.isASCII && $0.isNumber }
-    if areNumbers, first.count != second.count { return first.count < second.count }
-    return areNumbers ? first < second : one < other
   }
 }

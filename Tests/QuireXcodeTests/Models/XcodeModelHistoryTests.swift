@@ -22,6 +22,54 @@ import Testing
     #expect(model.name == "Shop")
   }
 
+  /// They were ordered by the words before the version.
+  @Test func `a version in a name counts before the words around it`() throws {
+    let names = [
+      "Shop", "Shop 2", "Old", "Shop_cart_v3", "Shop_v4", "Shop_basket_v11", "Shop_a_V12_b",
+      "Shop-version 13", "Shop_search_v13.2",
+    ]
+    for name in names.reversed() { try addVersion(name) }
+    try setCurrent("Shop.xcdatamodel")
+    let model = try VersionedModel(contentsOf: folder.file("Shop.xcdatamodeld"))
+    #expect(model.versions.map(\.name) == names)
+  }
+
+  /// An application may have a hundred of them, and each takes some milliseconds.
+  @Test func `versions that no store needs are not read`() throws {
+    for (number, name) in ["Shop", "Shop 2", "Shop 3", "Shop 4"].enumerated() {
+      try folder.write(
+        #"<model><entity name="A"><attribute name="a\#(number)" optional="YES" attributeType="String"/></entity></model>"#,
+        to: "Shop.xcdatamodeld/\(name).xcdatamodel/contents")
+    }
+    try setCurrent("Shop 4.xcdatamodel")
+    let document = folder.file("Shop.xcdatamodeld")
+    let store = folder.file("shop.quire")
+    try withStore(
+      try #require(try VersionedModel(contentsOf: document).version(named: "Shop 2")).model, store
+    ) {
+      _ = try EntityDescription.insertNewObject(forEntityName: "A", into: $0)
+      try $0.save()
+    }
+    // The store has no name of its version now; it gets one.
+    let second = try #require(try VersionedModel(contentsOf: document).endingAt("Shop 2"))
+    let coordinator = PersistentStoreCoordinator(versionedModel: second)
+    try coordinator.remove(try coordinator.addPersistentStore(type: .quire, at: store))
+
+    let model = try VersionedModel(contentsOf: document)
+    for name in ["Shop", "Shop 3"] {
+      try folder.write("rubbish", to: "Shop.xcdatamodeld/\(name).xcdatamodel/contents")
+    }
+    let plan = try #require(try MigrationPlan.plan(forStoreAt: store, to: model))
+    #expect(plan.sourceVersion == "Shop 2")
+    let opened = PersistentStoreCoordinator(versionedModel: model)
+    let migrated = try opened.addPersistentStore(type: .quire, at: store, options: .migrating)
+    #expect(migrated.migrationReport?.plans.count == 1)
+    try opened.remove(migrated)
+    // What nobody has asked for is read now.
+    #expect(model.versions.map(\.name) == ["Shop 2", "Shop 4"])
+    #expect(model.unreadableVersions.map(\.name) == ["Shop", "Shop 3"])
+  }
+
   @Test func `a single version needs no note of which is current`() throws {
     try addVersion("Shop")
     let model = try VersionedModel(contentsOf: folder.file("Shop.xcdatamodeld"))

@@ -10,14 +10,20 @@ struct MappingChoice {
   /// By the indices of versions on the way; the first mapping model for a pair counts.
   private var mappings: [Pair: MappingModel] = [:]
 
+  /// A choice without mapping models.
+  init() {}
+
   /// - Parameters:
-  ///   - versions: all known versions, in their order.
+  ///   - versions: all known versions, in their order; asked for if there are mapping models.
   ///   - way: the versions that a store may pass.
   /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` if a mapping model may be for
   ///   several pairs of versions, and does not say for which.
   init(
-    _ models: [MappingModel], _ versions: [VersionedModel.Version], _ way: [VersionedModel.Version]
+    _ models: [MappingModel], _ versions: @autoclosure () -> [VersionedModel.Version],
+    _ way: [VersionedModel.Version]
   ) throws {
+    if models.isEmpty { return }
+    let versions = versions()
     for model in models {
       var pairs = MappingChoice.pairs(versions).filter {
         model.matches(source: $0.model, destination: $1.model)

@@ -19,18 +19,33 @@ struct MigrationPathSearch {
     _ model: VersionedModel, _ source: VersionedModel.Version, _ options: PersistentStoreOptions,
     _ snapshot: Snapshot
   ) throws {
+    let target = model.currentVersion
+    // A migration to an earlier version has no versions in between.
+    let hasVersionsBetween = model.isVersion(named: source.name, before: target.name)
+    // The usual case needs none of them, so that they are not even loaded.
+    if hasVersionsBetween, options.mappingModels.isEmpty, options.migrationRoute != .everyVersion {
+      let direct = MigrationPathSearch([source, target], MappingChoice(), options, snapshot)
+      if try direct.canInfer(0, 1, false, false) {
+        self = direct
+        return
+      }
+    }
+    let versions =
+      hasVersionsBetween
+      ? model.versions(from: source.name, through: target.name) : [source, target]
+    self.init(
+      versions, try MappingChoice(options.mappingModels, model.versions, versions), options,
+      snapshot)
+  }
+
+  private init(
+    _ versions: [Version], _ choice: MappingChoice, _ options: PersistentStoreOptions,
+    _ snapshot: Snapshot
+  ) {
+    self.versions = versions
+    self.choice = choice
     self.options = options
     self.snapshot = snapshot
-    let target = model.currentVersion
-    if let start = model.versions.firstIndex(of: source),
-      let end = model.versions.firstIndex(of: target), start < end
-    {
-      versions = Array(model.versions[start...end])
-    } else {
-      // A migration to an earlier version has no versions in between.
-      versions = [source, target]
-    }
-    choice = try MappingChoice(options.mappingModels, model.versions, versions)
     inferences = InferenceTable(versions.map(\.model))
   }
 
