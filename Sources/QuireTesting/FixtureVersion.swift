@@ -65,6 +65,12 @@ struct FixtureVersion {
     return "\(difference)".split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
   }
 
+  /// What may have been renamed, on lines of its own; empty if nothing.
+  func renamings(to version: VersionedModel.Version) -> String {
+    let difference = ModelDifference(from: storedModel, to: version.model)
+    return difference.possibleRenamings.map { "\($0)\n" }.joined()
+  }
+
   /// In how many entities the fixture differs from a version.
   func distance(to version: VersionedModel.Version) -> Int {
     let (ours, theirs) = (

@@ -41,17 +41,28 @@ package struct MigrationExpectations {
   var counts: ExpectedCounts
   /// Entities whose objects a mapping of the application's own makes.
   var changedEntities: Set<String>
+  /// Properties and entities of former models whose values are dropped on purpose.
+  var dropped: Set<String>
   var classes: [ManagedObject.Type]
   var options: PersistentStoreOptions
 
   package init(
     counts: ExpectedCounts = [:], changedEntities: Set<String> = [],
-    classes: [ManagedObject.Type] = [], options: PersistentStoreOptions = .migrating
+    dropped: Set<String> = [], classes: [ManagedObject.Type] = [],
+    options: PersistentStoreOptions = .migrating
   ) {
     self.counts = counts
     self.changedEntities = changedEntities
+    self.dropped = dropped
     self.classes = classes
     self.options = options
+  }
+
+  /// A failure for each renaming that may have been forgotten.
+  func forgotten(in plan: MigrationPlan?) -> [String] {
+    (plan?.possibleRenamings ?? []).filter { !dropped.contains($0.name) }.map {
+      "\($0). If it goes on purpose, say so to the check: dropped: [\"\($0.name)\"]"
+    }
   }
 
   /// A failure for each expectation about an entity of which the model has no objects.

@@ -60,7 +60,7 @@ extension MigrationFixtures {
         the classes have changed, and there is no fixture of what they declare now. From \
         “\(nearest.fixture.name)” to the classes:
         \(nearest.difference(to: model.currentVersion))
-        Record one: fixtures.record("NAME", for: \(list)) { context in … }. If a release has shipped \
+        \(nearest.renamings(to: model.currentVersion))Record one: fixtures.record("NAME", for: \(list)) { context in … }. If a release has shipped \
         “\(nearest.fixture.name)”, keep that beside it; if none has, record under that name, with \
         replacing: true.
         """)
@@ -77,11 +77,14 @@ extension MigrationFixtures {
   ///
   /// - Parameters:
   ///   - budget: the time that opening may take; no time is checked when `nil`.
+  ///   - counts: those of single fixtures, by their names.
+  ///   - changedEntities: as for ``MigrationFixture``, like `dropped` and `options`.
   ///   - look: gets each fixture, and a context with its migrated copy.
   /// - Throws: ``MigrationFixtureError`` with the failures of all fixtures.
   public func check(
     for classes: ManagedObject.Type..., budget: Duration? = nil,
-    counts: [String: ExpectedCounts] = [:],
+    counts: [String: ExpectedCounts] = [:], changedEntities: Set<String> = [],
+    dropped: Set<String> = [], options: PersistentStoreOptions = .migrating,
     look: (MigrationFixture, ManagedObjectContext) throws -> Void = { _, _ in }
   ) throws {
     let current = try ManagedObjectModel(for: classes)
@@ -95,7 +98,8 @@ extension MigrationFixtures {
       do {
         try fixture.check(
           migratingTo: (versions ?? nil) ?? VersionedModel(current), budget: budget,
-          counts: counts[fixture.name] ?? [:], classes: ManagedObjectModel.classes(for: classes)
+          counts: counts[fixture.name] ?? [:], changedEntities: changedEntities,
+          dropped: dropped, classes: ManagedObjectModel.classes(for: classes), options: options
         ) { try look(fixture, $0) }
       } catch {
         failures.append("\(error)")

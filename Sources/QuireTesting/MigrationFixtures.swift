@@ -103,7 +103,7 @@ public struct MigrationFixtures: Sendable {
   public func check(
     migratingTo model: VersionedModel, budget: Duration? = nil,
     counts: [String: ExpectedCounts] = [:], changedEntities: Set<String> = [],
-    stepByStep: Bool = false, classes: [ManagedObject.Type] = [],
+    dropped: Set<String> = [], stepByStep: Bool = false, classes: [ManagedObject.Type] = [],
     options: PersistentStoreOptions = .migrating,
     look: (MigrationFixture, ManagedObjectContext) throws -> Void = { _, _ in }
   ) throws {
@@ -114,8 +114,8 @@ public struct MigrationFixtures: Sendable {
       do {
         try fixture.check(
           migratingTo: model, budget: budget, counts: counts[fixture.name] ?? [:],
-          changedEntities: changedEntities, stepByStep: stepByStep, classes: classes,
-          options: options
+          changedEntities: changedEntities, dropped: dropped, stepByStep: stepByStep,
+          classes: classes, options: options
         ) { try look(fixture, $0) }
       } catch {
         failures.append("\(error)")

@@ -165,7 +165,7 @@ import Testing
       Set(json.keys) == [
         "from", "to", "isPossible", "rewrittenObjects", "deferredObjects", "deferredBytes",
         "rebuiltEntries", "writtenBytes", "estimatedMilliseconds", "entities", "relationships",
-        "indexes", "numbers", "obstacles",
+        "indexes", "numbers", "obstacles", "possibleRenamings",
       ])
     let plan = try JSONDecoder().decode(
       MigrationPlan.self, from: JSONSerialization.data(withJSONObject: json))

@@ -40,7 +40,8 @@ extension MigrationDraft {
       indexes: try (indexSteps(snapshot) + fetchIndexSteps(snapshot)).sorted {
         ($0.entityName, $0.name) < ($1.entityName, $1.name)
       },
-      numbers: numberSteps, obstacles: obstacles)
+      numbers: numberSteps, obstacles: obstacles,
+      possibleRenamings: possibleRenamings)
   }
 
   private func droppedLinks(of relinked: RelinkedRelationship) -> [MigrationPlan.DroppedLink] {

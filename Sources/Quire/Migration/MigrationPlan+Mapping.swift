@@ -42,7 +42,7 @@ extension MigrationPlan {
     self.init(
       sourceVersion: source.name, destinationVersion: destination.name,
       entities: steps.sorted { ($0.name, $0.action.rawValue) < ($1.name, $1.action.rawValue) },
-      relationships: [], indexes: [], numbers: [], obstacles: [])
+      relationships: [], indexes: [], numbers: [], obstacles: [], possibleRenamings: [])
   }
 }
 

@@ -28,6 +28,13 @@ extension JSONValue {
       "indexes": .array(plan.indexes.map { JSONValue($0) }),
       "numbers": .array(plan.numbers.map { JSONValue($0) }),
       "obstacles": .array(plan.obstacles.map { JSONValue($0) }),
+      "possibleRenamings": .array(
+        plan.possibleRenamings.map {
+          [
+            "entity": .string($0.entityName), "sourceEntity": .string($0.sourceEntityName),
+            "property": JSONValue($0.propertyName), "candidates": JSONValue($0.candidates),
+          ]
+        }),
     ]
   }
 

@@ -137,6 +137,10 @@ import Testing
           kept  Note.tags      0
           kept  Tag.notes      0
 
+        Was anything renamed? These values are dropped:
+          Note.color goes, and hexColor comes. If it was renamed:
+            @Managed(renamedFrom: "color") var hexColor
+
         To write: 20 rows, 0 links, 4,096 bytes; about 2.0 ms.
         """)
   }

@@ -27,7 +27,8 @@ struct RealMigrationTests {
     }
     for name in later {
       let model = try #require(history.endingAt(name))
-      try MigrationFixture(at: url).check(migratingTo: model, stepByStep: true)
+      try MigrationFixture(at: url).check(
+        migratingTo: model, dropped: try goes(url, model), stepByStep: true)
     }
   }
 }

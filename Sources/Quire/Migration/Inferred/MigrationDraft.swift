@@ -39,6 +39,8 @@ final class MigrationDraft {
   private(set) var newSchema: StoreSchema
   private(set) var entities: [EntityDraft] = []
   let removed: [(stored: StoredEntity, objectCount: Int)]
+  /// Of what there are objects.
+  let possibleRenamings: [PossibleRenaming]
   /// The relationships whose links change.
   private(set) var relinked: [RelinkedRelationship] = []
   /// The link trees of the old store that the new one does not use.
@@ -74,6 +76,12 @@ final class MigrationDraft {
     removed = try schema.entities.filter { entity in
       !kept.contains { $0.stored.number == entity.number }
     }.map { ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0) }
+    let populated = Set(
+      entities.filter { $0.objectCount > 0 }.compactMap { $0.change.source?.name }
+        + removed.filter { $0.objectCount > 0 }.map(\.stored.name))
+    possibleRenamings =
+      populated.isEmpty
+      ? [] : difference.possibleRenamings.filter { populated.contains($0.sourceEntityName) }
     obstacles = try obstacles(in: difference, snapshot)
     joinKeySpaces()
     func matching() -> RelationshipMatching {

@@ -9,6 +9,7 @@ extension MigrationPlan: CustomStringConvertible {
     if !others.isEmpty { blocks.append(table(of: others, "index", "entries")) }
     if !numbers.isEmpty { blocks.append(numberList) }
     if droppedLinkCount > 0 { blocks.append(droppedLinkList) }
+    if !possibleRenamings.isEmpty { blocks.append(renamingList) }
     blocks.append(obstacles.isEmpty ? total : obstacleList)
     return blocks.joined(separator: "\n\n")
   }
@@ -80,6 +81,12 @@ extension MigrationPlan: CustomStringConvertible {
       return "  \(step.entityName).\(step.propertyName): \(step.sourceType) → "
         + "\(step.destinationType), \(step.direction): \(check)"
     }.joined(separator: "\n")
+  }
+
+  private var renamingList: String {
+    "Was anything renamed? These values are dropped:\n"
+      + possibleRenamings.map { "  \($0.words). If it was renamed:\n    \($0.remedy)" }
+      .joined(separator: "\n")
   }
 
   private var obstacleList: String {

@@ -179,6 +179,9 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   public let numbers: [NumberStep]
   /// Empty if the migration is possible.
   public let obstacles: [Obstacle]
+  /// What goes while something of its kind comes, where there are objects: if it was renamed, and
+  /// the model does not say so, its values are dropped.
+  public let possibleRenamings: [PossibleRenaming]
 
   /// The entities with which one thing is done, by name.
   public func entities(_ action: Action) -> [EntityStep] { entities.filter { $0.action == action } }
@@ -280,7 +283,7 @@ extension MigrationPlan {
   private enum CodingKeys: String, CodingKey {
     case sourceVersion = "from"
     case destinationVersion = "to"
-    case entities, relationships, indexes, numbers, obstacles
+    case entities, relationships, indexes, numbers, obstacles, possibleRenamings
   }
 }
 
@@ -295,7 +298,9 @@ extension MigrationPlan {
       indexes: try values.decode([IndexStep].self, forKey: .indexes),
       // Plans encoded by earlier releases have none.
       numbers: try values.decodeIfPresent([NumberStep].self, forKey: .numbers) ?? [],
-      obstacles: try values.decode([Obstacle].self, forKey: .obstacles))
+      obstacles: try values.decode([Obstacle].self, forKey: .obstacles),
+      possibleRenamings: try values.decodeIfPresent(
+        [PossibleRenaming].self, forKey: .possibleRenamings) ?? [])
   }
 }
 
