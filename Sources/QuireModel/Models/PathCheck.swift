@@ -133,7 +133,8 @@ private struct Walk {
       }
       (attribute, index) = (element, index + 1)
     }
-    return (ExpressionType(attribute.type), index)
+    let isOpaque = attribute.type == .transformable && attribute.valueTransformerName == nil
+    return (isOpaque ? .transformed : ExpressionType(attribute.type), index)
   }
 
   // MARK: Operators

@@ -150,8 +150,13 @@ private struct ComparisonCheck {
 
   private func mistake(_ message: String, _ side: FetchExpression) -> PredicateMistake {
     let key = [side, comparison.left, comparison.right].lazy.compactMap(\.firstPath).first
+    let advice =
+      [left.element, right.element].contains(.transformed)
+      ? ". A fetch does not look into it: evaluate the predicate on the objects that were fetched, or "
+        + "keep what is to be found as a text, a number or a relationship, or name a transformer that "
+        + "the coordinator has" : ""
     return PredicateMistake(
-      .type, "\(comparison), asked of \(check.entity.name): \(message)",
+      .type, "\(comparison), asked of \(check.entity.name): \(message)\(advice)",
       entityName: check.entity.name, key: key)
   }
 }

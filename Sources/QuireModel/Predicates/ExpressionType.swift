@@ -13,6 +13,9 @@ package indirect enum ExpressionType: Hashable, Sendable {
   case uuid
   case url
   case composite
+  /// A value that is kept as data, such as a list, and has no transformer that a fetch knows: it
+  /// sees only whether there is one, and whether its data equal others.
+  case transformed
   /// The name of its entity, if that is known.
   case object(entity: String?)
   case collection(ExpressionType)
@@ -41,7 +44,7 @@ package indirect enum ExpressionType: Hashable, Sendable {
       case .uuid: .uuid
       case .uri, .objectID: .url
       case .composite: .composite
-      case .transformed: .unknown
+      case .transformed: .transformed
       }
   }
 
@@ -76,6 +79,7 @@ package indirect enum ExpressionType: Hashable, Sendable {
   package func mayEqual(_ other: ExpressionType) -> Bool {
     switch (self, other) {
     case (.unknown, _), (_, .unknown), (.absent, _), (_, .absent), (.object, .object): true
+    case (.transformed, .data), (.data, .transformed): true
     case (.collection(let left), .collection(let right)): left.mayEqual(right)
     default: self == other
     }
@@ -84,7 +88,7 @@ package indirect enum ExpressionType: Hashable, Sendable {
   /// Whether one value of the type may be greater than another.
   var hasOrder: Bool {
     switch self {
-    case .composite, .collection: false
+    case .composite, .transformed, .collection: false
     // Some identities have one.
     case .object(let entity): entity == nil
     case .unknown, .absent, .number, .text, .date, .data, .uuid, .url: true
@@ -109,6 +113,7 @@ extension ExpressionType: CustomStringConvertible {
     case .uuid: "a UUID"
     case .url: "a URL"
     case .composite: "a composite value"
+    case .transformed: "a value that is kept as data"
     case .object(let entity): entity.map { "an object of \($0)" } ?? "an object"
     case .collection(.object(let entity?)): "a collection of objects of \(entity)"
     case .collection(let element): "a collection of \(element.plural)"
@@ -125,6 +130,7 @@ extension ExpressionType: CustomStringConvertible {
     case .uuid: "UUIDs"
     case .url: "URLs"
     case .composite: "composite values"
+    case .transformed: "values that are kept as data"
     case .object: "objects"
     case .collection: "collections"
     }

@@ -24,7 +24,7 @@ package enum ValueProperty {
     case .text: texts
     case .number: numbers
     case .date: dates
-    case .data: ["length": .number, "description": .text]
+    case .data, .transformed: ["length": .number, "description": .text]
     case .uuid: ["UUIDString": .text, "description": .text]
     case .url: ["absoluteString": .text, "host": .text, "path": .text, "description": .text]
     case .unknown, .absent, .composite, .object, .collection: [:]

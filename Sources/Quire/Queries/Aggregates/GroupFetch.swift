@@ -63,7 +63,7 @@ extension GroupQuery {
           }
         case .minimum, .maximum:
           switch type {
-          case .object, .composite:
+          case .object, .composite, .transformed:
             throw mistake(path, entity, "is \(type), and has no smallest or largest")
           case .unknown, .absent, .number, .text, .date, .data, .uuid, .url, .collection: break
           }
