@@ -60,11 +60,8 @@ extension ExportedValue {
         return if case .integer(let number) = self { .decimal(Decimal(number)) } else { nil }
       }
       if text == "nan" { return .decimal(.nan) }
-      // Foundation reads the beginning of a text and passes over the rest.
-      guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?/) != nil else {
-        return nil
-      }
-      return Decimal(string: text).map(AttributeValue.decimal)
+      // Foundation reads the beginning of a text, passes over the rest, and rounds.
+      return DecimalParts(text: text)?.decimal.map(AttributeValue.decimal)
     case .string: if case .text(let text) = self { return .string(text) }
     case .date: return date.map(AttributeValue.date)
     case .binaryData: return data.map(AttributeValue.binary)

@@ -48,9 +48,15 @@ extension AttributeValue {
       self = .double(number)
     case .float:
       guard let number = Double(plain: value) else { return nil }
+      // Fractions are rounded to the nearest, as everywhere; whole numbers are kept or refused.
+      if value is any BinaryInteger, Float(exactly: number) == nil { return nil }
+      if Float(number).isInfinite, !number.isInfinite { return nil }
       self = .float(Float(number))
     case .decimal:
       if let number = value as? Decimal {
+        self = .decimal(number)
+      } else if let integer = value as? any BinaryInteger {
+        guard let number = Decimal(exactly: integer) else { return nil }
         self = .decimal(number)
       } else if let number = Int64(plain: value) {
         self = .decimal(Decimal(number))
@@ -109,7 +115,7 @@ extension Int64 {
       guard let number = Int64(exactly: value) else { return nil }
       self = number
     case let value as any BinaryFloatingPoint:
-      guard let number = Int64(exactly: Double(value)) else { return nil }
+      guard let number = Int64(exactly: value) else { return nil }
       self = number
     default: return nil
     }
@@ -121,8 +127,19 @@ extension Double {
     switch value {
     case let value as Double: self = value
     case let value as any BinaryFloatingPoint: self = Double(value)
-    case let value as any BinaryInteger: self = Double(value)
+    case let value as any BinaryInteger:
+      guard let number = Double(exactly: value) else { return nil }
+      self = number
     default: return nil
     }
+  }
+}
+
+extension Decimal {
+  fileprivate init?(exactly number: some BinaryInteger) {
+    guard let magnitude = UInt128(exactly: number.magnitude),
+      let decimal = DecimalParts(isNegative: number < 0, mantissa: magnitude, exponent: 0).decimal
+    else { return nil }
+    self = decimal
   }
 }

@@ -77,7 +77,10 @@ struct Derivation: Sendable {
     guard let result = flattened(result) else {
       return attribute.isOptional ? nil : attribute.defaultValue
     }
-    if let value = AttributeValue(result, for: attribute) {
+    // What is computed may be rounded, as doubles are; what a program sets may not.
+    let isRounded = attribute.type == .double || attribute.type == .float
+    let whole = isRounded ? (result as? any BinaryInteger).map { Double($0) } : nil
+    if let value = AttributeValue(whole ?? result, for: attribute) {
       guard case .integer(let number) = value, let range = attribute.type.integerRange,
         !range.contains(number)
       else { return value }

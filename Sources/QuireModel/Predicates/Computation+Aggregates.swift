@@ -9,6 +9,9 @@ extension Computation {
     case .sum: return .value(try sum(values).value(or: self))
     case .average:
       if values.isEmpty { return .value(.double(0)) }
+      if let whole = Self.wholeSum(values) {
+        return .value(.double(Double(whole) / Double(values.count)))
+      }
       let (sum, count) = (try sum(values), Int64(values.count))
       if case .decimal = sum {
         return .value(
@@ -38,6 +41,20 @@ extension Computation {
       if order == (function == .minimum ? .ascending : .descending) { best = (index, value) }
     }
     return best?.index
+  }
+
+  /// The sum of integers, which may have more than 64 bits; `nil` if there is another number.
+  private static func wholeSum(_ values: [PredicateValue?]) -> Int128? {
+    var sum: Int128 = 0
+    for value in values {
+      switch value {
+      case nil: continue
+      case .value(.integer(let number))?: sum += Int128(number)
+      case .value(.boolean(let flag))?: sum += flag ? 1 : 0
+      default: return nil
+      }
+    }
+    return sum
   }
 
   private func sum(_ values: [PredicateValue?]) throws(FetchPredicateError) -> ComputedNumber {

@@ -11,11 +11,8 @@ enum EditValue {
     case .double: return Double(text).map { .double($0) }
     case .float: return Float(text).map { .float($0) }
     case .decimal:
-      // Foundation reads the beginning of a text and passes over the rest.
-      guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?/) != nil else {
-        return nil
-      }
-      return Decimal(string: text).map { .decimal($0) }
+      // Foundation reads the beginning of a text, passes over the rest, and rounds.
+      return DecimalParts(text: text)?.decimal.map { .decimal($0) }
     case .boolean:
       switch text.lowercased() {
       case "true", "yes", "1": return .boolean(true)

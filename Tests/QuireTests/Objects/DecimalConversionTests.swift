@@ -56,6 +56,38 @@ import Testing
     }
   }
 
+  /// `UInt64.max` became 18446744073709551620 in a decimal, without a word.
+  @Test func `integers of any size are kept exactly, or refused`() throws {
+    try GotchaHome.memory.withContext(Self.model, classes: []) { context in
+      let item = try context.insert("Item")
+      for (number, text): (any BinaryInteger, String) in [
+        (UInt64.max, "18446744073709551615"), (UInt(1) << 63 + 1, "9223372036854775809"),
+        (Int128(Int64.min) - 1, "-9223372036854775809"),
+        (UInt128.max, "340282366920938463463374607431768211455"),
+      ] {
+        try item.setValue(number, forKey: "price")
+        #expect(try item.value(forKey: "price") as? Decimal == Decimal(string: text))
+        for key in ["a", "weight"] {
+          #expect(throws: PersistenceError.self) { try item.setValue(number, forKey: key) }
+        }
+      }
+      try item.setValue(UInt64(1) << 63, forKey: "a")
+      #expect(try item.value(forKey: "a") as? Double == 9_223_372_036_854_775_808)
+      #expect(throws: PersistenceError.self) { try item.setValue(1 << 53 + 1, forKey: "a") }
+      #expect(throws: PersistenceError.self) { try item.setValue(1 << 24 + 1, forKey: "weight") }
+      #expect(throws: PersistenceError.self) { try item.setValue(1e300, forKey: "weight") }
+      // A fraction is the nearest that the type has.
+      try item.setValue(0.1, forKey: "weight")
+      #expect(try item.value(forKey: "weight") as? Float == 0.1)
+      try context.save()
+      let batch = BatchInsertRequest(entityName: "Item", objects: [["price": UInt64.max]])
+      _ = try context.execute(batch)
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      let prices = try context.fetch(request).map { try $0.value(forKey: "price") as? Decimal }
+      #expect(prices.last == Decimal(string: "18446744073709551615"))
+    }
+  }
+
   /// Such a limit was none.
   @Test func `limits that no decimal holds are kept to`() throws {
     try GotchaHome.memory.withContext(Self.model, classes: []) { context in

@@ -1,5 +1,11 @@
 import QuireModel
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One aggregate of one group, updated value by value.
 ///
 /// The result is what ``Computation`` makes of a list of the values, except that absent ones are
@@ -9,6 +15,8 @@ struct RunningAggregate {
   private(set) var count = 0
   // The result so far; `form` says which of the three holds it.
   private var integer: Int64 = 0
+  /// What a sum of integers has beyond 64 bits, in units of 2^64.
+  private var carry: Int64 = 0
   private var double = 0.0
   private var form = Form.none
   /// A result that is neither a plain integer nor a plain double: a decimal, a text, a date.
@@ -17,8 +25,6 @@ struct RunningAggregate {
 
   private enum Form: UInt8 {
     case none, integer, double, value
-    /// The sum of integers does not fit in 64 bits.
-    case overflow
   }
 
   /// Counts an object, with or without values.
@@ -39,7 +45,8 @@ struct RunningAggregate {
     case .distinctCount: return try takeValue(.value(.integer(number)), function)
     case .sum, .average:
       let (sum, isTooLarge) = integer.addingReportingOverflow(number)
-      if isTooLarge { form = .overflow }
+      // The number of values has 64 bits, so that the carry does, too.
+      if isTooLarge { carry += number > 0 ? 1 : -1 }
       integer = sum
     case .minimum: if count == 0 || number < integer { integer = number }
     case .maximum: if count == 0 || number > integer { integer = number }
@@ -99,11 +106,10 @@ struct RunningAggregate {
   private mutating func combine(
     _ next: PredicateValue, _ function: FetchExpression.Function
   ) throws {
-    // After an overflow the result is an error, whatever follows.
-    if form == .overflow { return }
     do {
       value = try Computation(function).aggregate([current, next])
       form = .value
+      carry = 0
     } catch {
       throw PersistenceError(error)
     }
@@ -113,16 +119,26 @@ struct RunningAggregate {
   private var current: PredicateValue? {
     switch form {
     case .none: nil
-    case .integer, .overflow: .value(.integer(integer))
+    case .integer: carry == 0 ? .value(.integer(integer)) : .value(.decimal(decimalSum))
     case .double: .value(.double(double))
     case .value: value
     }
   }
 
+  /// The sum of integers, whatever its size.
+  private var wholeSum: Int128 { Int128(carry) << 64 + Int128(integer) }
+
+  private var decimalSum: Decimal {
+    let sum = wholeSum
+    let parts = DecimalParts(isNegative: sum < 0, mantissa: sum.magnitude, exponent: 0)
+    // A decimal has 128 bits of digits.
+    return parts.decimal ?? .nan
+  }
+
   // MARK: The end
 
   func result(_ function: AggregateFunction) throws -> PredicateValue? {
-    if form == .overflow {
+    if form == .integer, carry != 0, function == .sum {
       throw PersistenceError(
         .invalidExpression,
         "the sum is too large for 64 bits: sum doubles or decimals, or smaller groups")
@@ -134,8 +150,8 @@ struct RunningAggregate {
     case .minimum, .maximum: return current
     case .average:
       guard count > 0, let sum = current else { return nil }
+      if form == .integer { return .value(.double(Double(wholeSum) / Double(count))) }
       switch sum {
-      case .value(.integer(let sum)): return .value(.double(Double(sum) / Double(count)))
       case .value(.double(let sum)): return .value(.double(sum / Double(count)))
       default:
         do {
