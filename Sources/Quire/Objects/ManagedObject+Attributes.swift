@@ -26,6 +26,7 @@ extension ManagedObject {
   final func attribute(_ slot: Int) throws -> AttributeValue? {
     if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
     if !hasRow {
+      if let successor { return try successor.attribute(self.slot(slot, in: successor)) }
       try fulfil()
       if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
     }
@@ -88,7 +89,7 @@ extension ManagedObject {
   }
 
   final func unacceptable(_ value: Any, for key: String) -> PersistenceError {
-    let text = (value as? ManagedObject)?.briefDescription ?? "\(value)"
+    let text = (value as? ManagedObject)?.briefDescription ?? valueText(value)
     var error = PersistenceError(
       .unacceptableValue,
       "\(entity.name).\(key) cannot be \(text), which is of type \(type(of: value))")

@@ -103,9 +103,9 @@ final class AttributeRule: Sendable {
       if date.timeIntervalSinceReferenceDate.isNaN {
         fail(.validationInvalidDate, "is no date")
       } else if limits.isAbove(date), let largest = limits.largest {
-        fail(.validationDateTooLate, "is \(date); the latest allowed is \(largest)")
+        fail(.validationDateTooLate, "is \(date.words); the latest allowed is \(largest.words)")
       } else if limits.isBelow(date), let smallest = limits.smallest {
-        fail(.validationDateTooSoon, "is \(date); the earliest allowed is \(smallest)")
+        fail(.validationDateTooSoon, "is \(date.words); the earliest allowed is \(smallest.words)")
       }
     case .string(let text):
       if case .texts(let length, let pattern) = limits { check(text, length, pattern, fail) }

@@ -65,7 +65,7 @@ extension MetadataValue {
   private static func unacceptable(_ value: Any, _ path: String) -> PersistenceError {
     var error = PersistenceError(
       .unacceptableValue,
-      "the metadata at \(path) cannot be kept: \(value) is of the type \(type(of: value)); use "
+      "the metadata at \(path) cannot be kept: \(valueText(value)) is of the type \(type(of: value)); use "
         + "strings, integers, doubles, booleans, dates, data, and arrays and dictionaries of these")
     error.key = path
     return error

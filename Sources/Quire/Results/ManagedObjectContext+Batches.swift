@@ -38,7 +38,7 @@ extension ManagedObjectContext {
     if request.shouldRefreshRefetchedObjects {
       for (index, reference) in places.references.enumerated() {
         let object = execution.parts[places.store(at: index)].session.registered(reference)
-        if let object, !object.isFault { refresh(object, mergeChanges: true) }
+        if let object, !object.isUnread { refresh(object, mergeChanges: true) }
       }
     }
     return BatchFaultingArray(content)

@@ -68,7 +68,7 @@ func sectionName(_ value: Any?) throws -> String {
   case let flag as Bool: return flag ? "1" : "0"
   case is ManagedObject, is any Collection, is any KeyValueCoding:
     throw noName()
-  case let value?: return "\(value)"
+  case let value?: return valueText(value)
   }
 }
 

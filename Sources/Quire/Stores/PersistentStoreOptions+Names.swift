@@ -1,3 +1,4 @@
+import QuireModel
 import QuireStorage
 
 // Options by Core Data's names, with values of any type.
@@ -59,7 +60,8 @@ extension PersistentStoreOptions {
     if let converted = convert(value) {
       self[keyPath: property] = converted
     } else {
-      mistakes[option] = "it must be \(expected), and is \(value) of the type \(type(of: value))"
+      mistakes[option] =
+        "it must be \(expected), and is \(valueText(value)) of the type \(type(of: value))"
     }
   }
 

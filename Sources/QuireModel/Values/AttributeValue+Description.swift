@@ -15,7 +15,7 @@ extension AttributeValue: CustomStringConvertible {
     case .decimal(let value): "\(value)"
     // With its quotation marks, and escapes for what cannot be seen.
     case .string(let value): String(reflecting: value)
-    case .date(let value): "\(value)"
+    case .date(let value): value.words
     case .binary(let value), .transformed(let value): "<\(value.count) bytes>"
     case .uuid(let value): value.uuidString
     case .uri(let value), .objectID(let value): value.absoluteString

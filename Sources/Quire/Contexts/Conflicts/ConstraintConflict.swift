@@ -57,7 +57,7 @@ extension ConstraintConflictReport: CustomStringConvertible {
   var valueTexts: [String] {
     constraint.map { path in
       switch values[path] {
-      case .attribute(let value)?: "\(value.plainValue)"
+      case .attribute(let value)?: valueText(value.plainValue)
       case .object(let id)?: "\(id)"
       case nil: "?"
       }

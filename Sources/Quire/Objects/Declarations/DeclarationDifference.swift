@@ -55,8 +55,8 @@ extension DeclaredClass.Property {
     let texts: [(said: String?, words: String, known: String?)] = [
       (limits.minimum, "smallest value", known.minimum),
       (limits.maximum, "largest value", known.maximum),
-      (limits.earliestDate?.description, "earliest date", known.earliestDate?.description),
-      (limits.latestDate?.description, "latest date", known.latestDate?.description),
+      (limits.earliestDate?.words, "earliest date", known.earliestDate?.words),
+      (limits.latestDate?.words, "latest date", known.latestDate?.words),
       (limits.regularExpression, "pattern", known.regularExpression),
       (said.derivationExpression, "derivation", attribute.derivationExpression),
       (said.valueTransformerName, "transformer", attribute.valueTransformerName),
