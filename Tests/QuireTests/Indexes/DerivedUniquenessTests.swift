@@ -44,6 +44,56 @@ import Testing
     }
   }
 
+  /// No policy resolved it, and the error named nothing.
+  @Test func `a policy resolves a constraint over a derived attribute`() throws {
+    for policy in [
+      MergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite,
+      .rollback,
+    ] {
+      let scene = IndexScene()
+      let context = try scene.open(try Self.model("lowercase:(title)"))
+      context.mergePolicy = policy
+      try context.add("Work", ["title": "wave", "number": "1"])
+      try context.save()
+      // One that the store has, and two new ones.
+      try context.add("Work", ["title": "WAVE", "number": "2"])
+      try context.add("Work", ["title": "New", "number": "3"])
+      try context.add("Work", ["title": "NEW", "number": "4"])
+      if policy.mergeType == .errorMergePolicyType {
+        let error = #expect(throws: PersistenceError.self) { try context.save() }
+        #expect(error?.constraintConflicts.count == 2)
+        #expect(error?.message.contains("code") == true, "\(error as Any)")
+      } else {
+        try context.save()
+        let numbers = try context.values(of: "number", "Work", sortedBy: "number")
+        let takesNew = [
+          .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
+        ].contains(policy.mergeType)
+        #expect(numbers == (takesNew ? ["2", "4"] : ["1", "3"]))
+        #expect(try context.values(of: "code", "Work", sortedBy: "code") == ["new", "wave"])
+      }
+      context.rollback()
+      #expect(try StoreFacts(context).findings == [])
+      try scene.close(context)
+    }
+  }
+
+  @Test func `a changed object gives up what its constraint is derived from`() throws {
+    let scene = IndexScene()
+    let context = try scene.open(try Self.model("lowercase:(title)"))
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    try context.add("Work", ["title": "a", "number": "1"])
+    try context.add("Work", ["title": "b", "number": "2"])
+    try context.save()
+    let second = try #require(try context.found("Work", Key("code") == "b").objects.first)
+    try second.setValue("A", forKey: "title")
+    try second.setValue("3", forKey: "number")
+    try context.save()
+    #expect(try context.values(of: "title", "Work", sortedBy: "code") == ["a", "b"])
+    #expect(try context.values(of: "number", "Work", sortedBy: "code") == ["1", "3"])
+    try scene.close(context)
+  }
+
   @Test(arguments: [false, true])
   func `an expression by which objects break a constraint is refused, and nothing has changed`(
     _ isMigrated: Bool

@@ -21,7 +21,8 @@ extension ManagedObjectContext {
     var error = PersistenceError(
       .managedObjectConstraintMerge,
       reports.isEmpty
-        ? "two objects of this save would have values that a uniqueness constraint forbids"
+        ? "a uniqueness constraint forbids this save: an attribute that is derived from other objects "
+          + "would have a value that another object has"
         : "a uniqueness constraint forbids this save: \(list)")
     error.constraintConflicts = reports
     error.entityName = reports.first?.entityName
@@ -61,7 +62,9 @@ private struct ConstraintSearch {
     }
     for object in context.changes.updated.sorted where isCovered(object) {
       let isChanged = index.elements.contains { element in
-        object.binding.slot(named: element.path[0]).map(object.isChanged) ?? false
+        guard let slot = object.binding.slot(named: element.path[0]) else { return false }
+        // A derived value may change with any other.
+        return object.isChanged(slot) || object.binding.traits[slot].isDerived
       }
       guard isChanged else { continue }
       changed.append(object)
@@ -117,7 +120,9 @@ private struct ConstraintSearch {
   private func value(
     of object: ManagedObject, _ element: StoredIndex.Element, _ slot: Int
   ) throws -> AttributeValue? {
-    var value = try object.attribute(slot)
+    var value =
+      object.binding.traits[slot].isDerived
+      ? try UnsavedSubject(object).derivedValue(slot) : try object.attribute(slot)
     for name in element.path.dropFirst() {
       guard case .composite(let elements)? = value else { return nil }
       value = elements[name]
@@ -166,5 +171,32 @@ private struct ConstraintSearch {
         },
         conflictingValues: try objects.map { try $0.row?.conflictValues($0) ?? [:] }),
       databaseObject: database, conflictingObjects: objects)
+  }
+}
+
+/// An object with its unsaved values, for working out what its derived attributes will be.
+private final class UnsavedSubject: KeyValueCoding {
+  private let object: ManagedObject
+  /// The derived attributes that are being worked out: of two that lead to each other, one is read
+  /// as it was.
+  private let underWay: Set<Int>
+
+  init(_ object: ManagedObject, _ underWay: Set<Int> = []) {
+    self.object = object
+    self.underWay = underWay
+  }
+
+  func derivedValue(_ slot: Int) throws -> AttributeValue? {
+    guard let derivation = object.binding.derivations.first(where: { $0.slot == slot }) else {
+      return try object.attribute(slot)
+    }
+    return try derivation.value(for: UnsavedSubject(object, underWay.union([slot])))
+  }
+
+  func value(forKey key: String) throws -> Any? {
+    guard let slot = object.binding.slot(named: key), object.binding.traits[slot].isDerived,
+      !underWay.contains(slot)
+    else { return try object.value(forKey: key) }
+    return try derivedValue(slot)?.plainValue
   }
 }
