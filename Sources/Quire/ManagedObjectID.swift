@@ -79,7 +79,8 @@ public struct ManagedObjectID: Hashable, Sendable {
   /// The permanent ID, if this is a temporary one and the object was saved since.
   var permanent: ManagedObjectID {
     guard case .unsaved(let identity?) = place, let saved = identity.savedPlace else { return self }
-    return ManagedObjectID(entity: entity, store: saved.store, key: saved.key)
+    return ManagedObjectID(
+      entity: saved.entity ?? entity, store: saved.store, key: saved.key)
   }
 
   public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {

@@ -1,3 +1,4 @@
+import QuireModel
 import QuireStorage
 import Synchronization
 
@@ -8,7 +9,15 @@ import Synchronization
 package final class TemporaryIdentity: Sendable {
   /// The number in the temporary IDs.
   let key: Int64
-  private let place = Mutex<(store: StoreIdentity, key: Int64)?>(nil)
+  private let place = Mutex<SavedPlace?>(nil)
+
+  /// Where the object is.
+  struct SavedPlace: Sendable {
+    let store: StoreIdentity
+    let key: Int64
+    /// Its entity, where it is another object that stands for the one with the ID.
+    let entity: EntityDescription?
+  }
 
   /// Those that are alive, by their numbers, which a process gives once.
   private static let living = Mutex<[Int64: Entry]>([:])
@@ -52,16 +61,21 @@ package final class TemporaryIdentity: Sendable {
 
   /// Records that the object whose temporary IDs have a number was saved.
   ///
-  /// - Parameter permanentKey: the number in its permanent ID.
-  static func record(_ key: Int64, savedAs permanentKey: Int64, in store: StoreIdentity) {
+  /// - Parameters:
+  ///   - permanentKey: the number in its permanent ID.
+  ///   - entity: the entity of the object that stands for it, if another one does.
+  static func record(
+    _ key: Int64, savedAs permanentKey: Int64, of entity: EntityDescription? = nil,
+    in store: StoreIdentity
+  ) {
     // Let go of outside, as its end takes the lock.
     let identity: TemporaryIdentity? = living.withLock { living in
       guard let entry = living[key] else { return nil }
       return entry.identity
     }
-    identity?.place.withLock { $0 = (store, permanentKey) }
+    identity?.place.withLock { $0 = SavedPlace(store: store, key: permanentKey, entity: entity) }
   }
 
   /// The store and the key of the object; `nil` if it was not saved.
-  var savedPlace: (store: StoreIdentity, key: Int64)? { place.withLock { $0 } }
+  var savedPlace: SavedPlace? { place.withLock { $0 } }
 }

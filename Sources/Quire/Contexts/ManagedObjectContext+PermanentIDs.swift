@@ -47,7 +47,7 @@ extension ManagedObjectContext {
     for object in objects where object.objectID.isTemporaryID {
       if object.context === self { showPermanentID(of: object) }
       if !object.objectID.isTemporaryID { continue }
-      guard object.context === self, object.isInserted || object.isStored else {
+      guard object.context === self, object.isNew || object.isStored else {
         throw PersistenceError(
           .persistentStoreOperation,
           "the object \(object.objectID) cannot have a permanent ID: it is not inserted in this "

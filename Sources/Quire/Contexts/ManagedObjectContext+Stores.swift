@@ -78,9 +78,9 @@ extension ManagedObjectContext {
     if !objects.isEmpty { forgetUndo() }
     for object in objects {
       watched.remove(object)
-      if object.isInserted {
+      if object.isNew {
         release(object)
-      } else if !object.isFault || object.hasChanges {
+      } else if !object.isUnread || object.hasChanges {
         object.turnIntoFault()
         noticeCenter?.didRefresh(object)
       }

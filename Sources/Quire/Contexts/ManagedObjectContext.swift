@@ -179,8 +179,8 @@ nonisolated open class ManagedObjectContext {
   /// shares its store with.
   final var deferredLinks: DeferredLinks?
   /// Objects that a migration has inserted and written here. They stay registered, and count as
-  /// inserted, until the migration ends; empty in all other contexts.
-  final var writtenObjects: [ManagedObject] = []
+  /// inserted and as no faults, until the migration ends; empty in all other contexts.
+  final var writtenObjects: Set<ManagedObject> = []
 
   /// A context for the caller's isolation. It sees no store before it has a
   /// ``persistentStoreCoordinator`` or a ``parent``.
@@ -324,6 +324,7 @@ nonisolated open class ManagedObjectContext {
   /// object of another context nothing happens, and the next fetch or save throws
   /// ``PersistenceError/Code/managedObjectExternalRelationship``.
   open func delete(_ object: ManagedObject) {
+    let object = object.successor ?? object
     guard object.context === self else {
       report(
         PersistenceError(

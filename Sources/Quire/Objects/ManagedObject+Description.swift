@@ -19,7 +19,7 @@ extension ManagedObject {
   /// rows. Long texts are cut.
   public final var fullDescription: String {
     let head = "\(type(of: self)) (entity: \(entity.name); id: \(objectID); state: \(stateWords)"
-    if isFault { return "\(head); data: <fault>)" }
+    if isUnread { return "\(head); data: <fault>)" }
     let lines = binding.properties.indices.map { slot in
       (name: binding.name(of: slot), text: describedContent(of: slot))
     }

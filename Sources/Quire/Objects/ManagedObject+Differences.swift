@@ -62,7 +62,7 @@ extension ManagedObject {
   /// Whether the row's destination is gone, so that the object shows none: a dangling reference.
   final func isGone(_ reference: Reference, _ slot: Int) -> Bool {
     guard binding.traits[slot].canDangle, let session,
-      session.registered(reference)?.isFault ?? true
+      session.registered(reference)?.isUnread ?? true
     else { return false }
     return (try? session.currentView().contains(reference)) == false
   }

@@ -10,13 +10,18 @@ extension PropertyReading {
   ///
   /// `nil` for an object that was never inserted, whose deletion was saved, or whose context was
   /// reset or is gone. Such an object shows the attributes it has read, and no relationships.
-  public var managedObjectContext: ManagedObjectContext? { context }
+  ///
+  /// A new object that a uniqueness constraint and a merge policy have made the same as another
+  /// leads to that one when it is saved: it has its context, its ID and its values, and what is set
+  /// is set there.
+  public var managedObjectContext: ManagedObjectContext? { context ?? successor?.context }
 }
 
 extension ManagedObject {
   /// The object's ID: temporary until the first save, then permanent and always the same.
   public final var objectID: ManagedObjectID {
     if reference.isTemporary {
+      if let successor { return successor.objectID }
       return promisedID ?? ManagedObjectID(entity: entity, temporaryKey: reference.key)
     }
     if let context, context.family != nil, let formerID { return formerID }
@@ -25,7 +30,13 @@ extension ManagedObject {
 
   /// Whether the next save of the context inserts the object: it is new there, or its deletion was
   /// saved and then undone.
-  public final var isInserted: Bool { state.contains(.inserted) }
+  ///
+  /// In a migration, an object that it has made counts as inserted until the migration ends, though
+  /// its row may be written already.
+  public final var isInserted: Bool { isNew || isMadeByMigration }
+
+  /// Whether the next save writes the first row of the object.
+  final var isNew: Bool { state.contains(.inserted) }
 
   /// Whether a stored object was changed since it was last fetched or saved.
   ///
@@ -45,11 +56,23 @@ extension ManagedObject {
   /// - Complexity: O(properties); an ordered relationship that was changed is compared with the
   ///   store's.
   public final var hasPersistentChangedValues: Bool {
-    isInserted || isDeleted || slots.indices.contains(where: isChanged)
+    isNew || isDeleted || slots.indices.contains(where: isChanged)
   }
 
-  /// Whether the object's row has not been read yet.
-  public final var isFault: Bool { !hasRow && isPersistent && slots.isEmpty }
+  /// Whether the object's values have not been read yet.
+  ///
+  /// An object that a migration has made is none until the migration ends: its row is read when
+  /// it is used.
+  public final var isFault: Bool { isUnread && !isMadeByMigration }
+
+  /// Whether the row has not been read, nor anything changed.
+  final var isUnread: Bool { !hasRow && isPersistent && slots.isEmpty }
+
+  /// Whether the migration that is at work has made the object and written its row.
+  private var isMadeByMigration: Bool {
+    guard let context, !context.writtenObjects.isEmpty else { return false }
+    return context.writtenObjects.contains(self) && !isDeleted
+  }
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
   package final var version: UInt32 {

@@ -9,6 +9,8 @@ import QuireModel
 extension ManagedObject {
   /// Points a to-one slot at `object`, and both old and new destination back accordingly.
   final func setOne(_ slot: Int, _ object: ManagedObject?) throws {
+    if let successor { return try successor.setOne(self.slot(slot, in: successor), object) }
+    let object = object?.successor ?? object
     guard maintainsInverse(slot) else {
       if let object { try checkDestination(object, slot) }
       return try put(object, in: slot)
@@ -29,6 +31,8 @@ extension ManagedObject {
 
   /// Adds `object` to a to-many slot, if it is not there yet.
   final func addMember(_ object: ManagedObject, _ slot: Int) throws {
+    if let successor { return try successor.addMember(object, self.slot(slot, in: successor)) }
+    let object = object.successor ?? object
     guard maintainsInverse(slot) else {
       try checkDestination(object, slot)
       if try !hasMember(object, slot) { try pendingAdd(object, slot) }
@@ -54,6 +58,8 @@ extension ManagedObject {
 
   /// Removes `object` from a to-many slot, if it is there.
   final func removeMember(_ object: ManagedObject, _ slot: Int) throws {
+    if let successor { return try successor.removeMember(object, self.slot(slot, in: successor)) }
+    let object = object.successor ?? object
     let inverse = maintainsInverse(slot) ? inverseSlot(of: slot, on: object) : nil
     try untilReady {
       guard try hasMember(object, slot) else { return true }
@@ -75,6 +81,8 @@ extension ManagedObject {
 
   /// Makes `objects` the destinations of a to-many slot, in this order if the relationship has one.
   final func setMembers(_ slot: Int, _ objects: [ManagedObject]) throws {
+    if let successor { return try successor.setMembers(self.slot(slot, in: successor), objects) }
+    let objects = objects.map { $0.successor ?? $0 }
     for object in objects { try checkDestination(object, slot) }
     let wanted = Set(objects)
     var present: Set<ManagedObject> = []
@@ -106,6 +114,8 @@ extension ManagedObject {
     ofProperty slot: Int, distinct objects: [ManagedObject]
   ) throws {
     let slot = try checkedRelationship(slot, isToMany: true)
+    if let successor { return try successor.setMembers(self.slot(slot, in: successor), objects) }
+    let objects = objects.map { $0.successor ?? $0 }
     // A set has no order; that of the keys makes the result repeatable.
     func inOrder(_ objects: [ManagedObject]) -> [ManagedObject] {
       objects.count < 2 ? objects : objects.sorted { $0.reference < $1.reference }

@@ -8,6 +8,7 @@ extension ManagedObject {
       if let registered = session.registered(reference) { return registered }
       return try session.makeObject(at: reference)
     }
+    if let successor { return try successor.one(self.slot(slot, in: successor)) }
     switch try destination(slot) {
     case nil: return nil
     case .object(let object): return object
@@ -50,7 +51,7 @@ extension ManagedObject {
     let registered = session.registered(reference)
     // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
     let canDangle = binding.traits[slot].canDangle || context?.parent != nil
-    if let registered, !registered.isFault || !canDangle { return .object(registered) }
+    if let registered, !registered.isUnread || !canDangle { return .object(registered) }
     if reference.isTemporary {
       return try (registered ?? context?.familyObject(reference)).map { .object($0) }
     }
@@ -80,6 +81,7 @@ extension ManagedObject {
     // No store has a transient relationship; `awakeFromFetch()` may set it.
     if !hasRow, binding.traits[slot].isTransient { try fulfil() }
     if context == nil {
+      if let successor { return try successor.members(self.slot(slot, in: successor)) }
       if !slots.isEmpty, case .many(let pending) = slots[slot] {
         return pending.order ?? pending.added
       }
@@ -169,7 +171,7 @@ extension ManagedObject {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }
     let view = try session.currentView()
-    func isRead(_ member: Reference) -> Bool { session.registered(member)?.isFault == false }
+    func isRead(_ member: Reference) -> Bool { session.registered(member)?.isUnread == false }
     try view.incremental?.read(stored.lazy.filter { !isRead($0) })
     return try stored.filter { try isRead($0) || view.contains($0) }
   }

@@ -27,6 +27,9 @@ extension ManagedObject {
 
   /// Changes an attribute slot.
   final func put(_ value: AttributeValue?, in slot: Int) throws {
+    if let successor {
+      return try successor.setAttribute(self.slot(slot, in: successor), value)
+    }
     try prepareForChange()
     announce(slot, .value(value))
     setSlot(slot, .value(value))

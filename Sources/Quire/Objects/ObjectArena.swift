@@ -28,6 +28,8 @@ final class ObjectArena: SharedByObjects {
   @exclusivity(unchecked) private var sessionReference: Unmanaged<StoreSession>?
   /// The class of objects that a session makes.
   let type: ManagedObject.Type
+  /// The object that stands for the one here, which gave way to it in a save.
+  let successor: ManagedObject?
   private var detachedArena: ObjectArena?
   /// Whether an object here has ever had slots.
   @exclusivity(unchecked) private(set) var hasHadSlots = false
@@ -39,9 +41,11 @@ final class ObjectArena: SharedByObjects {
 
   private init(
     _ binding: EntityBinding, _ storage: EntityStorage?, _ context: ManagedObjectContext?,
-    _ session: StoreSession?, of type: ManagedObject.Type = ManagedObject.self
+    _ session: StoreSession?, of type: ManagedObject.Type = ManagedObject.self,
+    successor: ManagedObject? = nil
   ) {
     self.type = type
+    self.successor = successor
     self.binding = binding
     self.storage = storage
     storageReference = storage.map { .passUnretained($0) }
@@ -62,6 +66,11 @@ final class ObjectArena: SharedByObjects {
 
   /// Of objects that have no context, and were not saved.
   convenience init(_ binding: EntityBinding) { self.init(binding, nil, nil, nil) }
+
+  /// Of one object that another stands for.
+  convenience init(_ binding: EntityBinding, successor: ManagedObject) {
+    self.init(binding, nil, nil, nil, successor: successor)
+  }
 
   /// Of objects that are new in a context.
   convenience init(_ binding: EntityBinding, newIn context: ManagedObjectContext) {

@@ -24,7 +24,7 @@ struct FetchIntake {
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` if the object is not of the requested
   ///   class.
   func take(_ object: ManagedObject, _ row: RowBytes?) throws -> ManagedObject {
-    if refreshesObjects, !object.isFault { context.refresh(object, mergeChanges: true) }
+    if refreshesObjects, !object.isUnread { context.refresh(object, mergeChanges: true) }
     if !object.hasRow, !object.hasSlots, let row, !isChild || !isKnownToParent(object) {
       object.fulfil(with: row)
     }

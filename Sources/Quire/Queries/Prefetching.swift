@@ -13,7 +13,7 @@ extension ManagedObjectContext {
 
   /// Reads the rows of faults, from an incremental store all at once.
   final func fulfil(_ objects: some Sequence<ManagedObject>) throws {
-    let faults = objects.filter { $0.isFault && $0.context === self }
+    let faults = objects.filter { $0.isUnread && $0.context === self }
     for session in sessions where faults.contains(where: { $0.session === session }) {
       try session.currentView().incremental?.read(
         faults.lazy.filter { $0.session === session }.map(\.reference))

@@ -16,7 +16,7 @@ extension StoreFetch {
       let paths = target.paths[object.binding.index]
     else { return nil }
     var visitor = SingleMatch()
-    if object.isInserted || object.isUpdated {
+    if object.isNew || object.isUpdated {
       if object.state.contains(.inaccessible) { return nil }
       let subject = PendingSubject(
         source: .object(object), session: session, view: view, changed: changed)

@@ -98,9 +98,9 @@ final class LinksWithoutInverse {
   func record(_ object: ManagedObject, _ slot: Int) {
     guard !object.slots.isEmpty else { return }
     switch object.slots[slot] {
-    case .one(let destination?) where destination.isInserted: add(object, slot, destination)
+    case .one(let destination?) where destination.isNew: add(object, slot, destination)
     case .many(let pending):
-      for member in pending.added where member.isInserted { add(object, slot, member) }
+      for member in pending.added where member.isNew { add(object, slot, member) }
     default: return
     }
   }

@@ -25,18 +25,18 @@ struct ConstraintResolution {
       switch type {
       case .errorMergePolicyType: continue
       case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType:
-        let winner = database ?? objects.first { !$0.isInserted } ?? objects[0]
+        let winner = database ?? objects.first { !$0.isNew } ?? objects[0]
         for object in objects where object !== winner {
           try giveUp(object, to: winner, conflict, wholly: type == .rollbackMergePolicyType)
         }
       case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
-        let winner = objects.last { !$0.isInserted } ?? objects[objects.count - 1]
+        let winner = objects.last { !$0.isNew } ?? objects[objects.count - 1]
         for object in objects where object !== winner {
           try giveUp(object, to: winner, conflict, wholly: false)
         }
         guard let database else { continue }
         let isMerged =
-          type == .mergeByPropertyObjectTrumpMergePolicyType && winner.isInserted
+          type == .mergeByPropertyObjectTrumpMergePolicyType && winner.isNew
           && winner.binding === database.binding
         if isMerged {
           try put(winner, over: database)
@@ -54,15 +54,22 @@ struct ConstraintResolution {
   private func giveUp(
     _ object: ManagedObject, to winner: ManagedObject, _ conflict: ConstraintConflict, wholly: Bool
   ) throws {
-    if object.isInserted {
+    if object.isNew {
       try redirectLinks(from: object, to: winner, replacing: false)
+      context.policyEffects?.recordSuccessor(of: object, winner)
       return try remove(object)
     }
     context.policyEffects?.recordRefresh(of: object)
     if wholly { return context.refresh(object, mergeChanges: false) }
-    for path in conflict.constraint {
-      let name = FetchExpression.names(in: path)[0]
-      guard let slot = object.binding.slot(named: name) else { continue }
+    let slots = conflict.constraint.compactMap { path in
+      object.binding.slot(named: FetchExpression.names(in: path)[0])
+    }
+    let sources = object.binding.sources(of: slots)
+    // What is derived from the members of a relationship is as it was when they are.
+    if sources.contains(where: object.isToMany) {
+      return context.refresh(object, mergeChanges: false)
+    }
+    for slot in sources {
       if object.binding.traits[slot].attributeType != nil {
         try object.setAttribute(slot, object.storedValue(slot))
       } else {
@@ -116,6 +123,25 @@ struct ConstraintResolution {
       }
     }
     try redirectLinks(from: new, to: stored, replacing: true)
+    context.policyEffects?.recordSuccessor(of: new, stored)
     try remove(new)
+  }
+}
+
+extension EntityBinding {
+  /// The properties that these depend on: derived attributes on what they are derived from.
+  fileprivate func sources(of slots: [Int]) -> Set<Int> {
+    var sources: Set<Int> = []
+    var seen: Set<Int> = []
+    var rest = slots
+    while let slot = rest.popLast() {
+      guard seen.insert(slot).inserted, !traits[slot].isTransient else { continue }
+      guard let derivation = derivations.first(where: { $0.slot == slot }) else {
+        sources.insert(slot)
+        continue
+      }
+      rest += derivation.paths.compactMap { $0.first.flatMap(self.slot(named:)) }
+    }
+    return sources
   }
 }

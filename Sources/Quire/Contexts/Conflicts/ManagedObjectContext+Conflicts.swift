@@ -191,7 +191,7 @@ private struct FoundConflicts {
   private func leads(
     _ other: ManagedObject, to object: ManagedObject, _ relationship: RelationshipDescription
   ) throws -> Bool {
-    if let session = other.session, let view = views[session], !other.isInserted {
+    if let session = other.session, let view = views[session], !other.isNew {
       return try leads(other.reference, to: object, relationship, session, view)
     }
     guard let slot = object.inverseSlot(of: relationship, on: other), !other.slots.isEmpty,

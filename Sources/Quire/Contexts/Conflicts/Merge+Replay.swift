@@ -18,7 +18,7 @@ extension Merge {
       object.dropSlots()
       object.setPending(nil)
       object.state = []
-    } else if object.isInserted {
+    } else if object.isNew {
       for slot in object.binding.storedRelationshipSlots { object.discard(slot) }
     } else if object.isDeleted {
       object.dropSlots()

@@ -10,6 +10,27 @@ struct PolicyEffects {
   /// Objects whose values may have changed.
   private(set) var refreshed: Set<ManagedObject> = []
 
+  /// The objects that new ones gave way to.
+  private var successors: [ManagedObject: ManagedObject] = [:]
+
+  mutating func recordSuccessor(of object: ManagedObject, _ survivor: ManagedObject) {
+    successors[object] = survivor
+  }
+
+  /// Lets objects stand for those that gave way to them, when the save has been made.
+  func settle() {
+    for (object, next) in successors where object.context == nil {
+      var survivor = next
+      // One may have given way in turn; no object does so twice.
+      while let next = successors[survivor] { survivor = next }
+      guard let session = survivor.session, !survivor.reference.isTemporary else { continue }
+      TemporaryIdentity.record(
+        object.reference.key, savedAs: survivor.reference.key, of: survivor.entity,
+        in: session.identity)
+      object.giveWay(to: survivor)
+    }
+  }
+
   mutating func recordGone(_ object: ManagedObject) { gone.insert(object) }
   mutating func recordRevival(of object: ManagedObject) { revived.insert(object) }
   mutating func recordRefresh(of object: ManagedObject) { refreshed.insert(object) }

@@ -34,7 +34,7 @@ extension ManagedObject {
   final func leave(_ context: ManagedObjectContext) {
     dropSlots()
     state.remove(.propagated)
-    let wasInserted = isInserted
+    let wasInserted = isNew
     setPending(nil)
     if wasInserted { context.release(self) }
   }

@@ -189,7 +189,7 @@ extension ManagedObjectContext {
       guard let id = place.session.objectID(of: reference) else { continue }
       let object = place.session.registered(reference)
       // An object whose deletion was undone here stays inserted, though its row is gone.
-      if object?.isInserted ?? false { continue }
+      if object?.isNew ?? false { continue }
       if try !place.session.currentView().contains(reference) {
         ids.deletedObjectIDs.insert(id)
         if let object { mergeDeletion(of: object) }

@@ -30,7 +30,7 @@ final class ParentRows: RowsInFront {
   override func row(_ reference: Reference) throws -> Row? {
     if let object = source.registered(reference) {
       if object.isDeleted || object.state.contains(.inaccessible) { return nil }
-      if !object.slots.isEmpty || object.isInserted {
+      if !object.slots.isEmpty || object.isNew {
         guard let storage = session.entities.byIndex[object.binding.index] else { return nil }
         return try object.encodedRow(in: storage)
       }
@@ -42,7 +42,7 @@ final class ParentRows: RowsInFront {
   override func contains(_ reference: Reference) throws -> Bool {
     if let object = source.registered(reference) {
       if object.isDeleted || object.state.contains(.inaccessible) { return false }
-      if object.isInserted || object.hasRow { return true }
+      if object.isNew || object.hasRow { return true }
     }
     return try source.currentView().contains(reference)
   }

@@ -167,7 +167,7 @@ struct ParentSave {
   /// Gives the parent's fault the row that the child's changes were made to, so that the parent's
   /// save compares that version with the store's.
   private func rest(_ counterpart: ManagedObject, on object: ManagedObject) {
-    guard counterpart.isFault, let row = object.row, !row.isEncoded,
+    guard counterpart.isUnread, let row = object.row, !row.isEncoded,
       object.context?.family?.outdated.contains(ObjectIdentifier(object)) != true
     else { return }
     parent.journal?.record(counterpart)

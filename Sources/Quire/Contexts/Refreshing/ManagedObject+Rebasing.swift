@@ -41,7 +41,7 @@ extension ManagedObject {
       case .one(nil):
         // An object whose deletion was undone is there without a row, and would be shown again.
         guard binding.traits[slot].canDangle, let reference = storedReference(slot),
-          session?.registered(reference)?.isFault ?? true,
+          session?.registered(reference)?.isUnread ?? true,
           (try? view.contains(reference)) == false
         else { continue }
       case .many(let pending):
@@ -80,7 +80,7 @@ extension ManagedObject {
         pending.order =
           try order.filter {
             // One whose deletion was undone may be there by an order that was restored.
-            isInContext($0) && (isStored.contains($0.reference) || $0.isInserted)
+            isInContext($0) && (isStored.contains($0.reference) || $0.isNew)
               || isAdded.contains($0)
           }
           // The store's list may have members that were deleted without a change of the list.

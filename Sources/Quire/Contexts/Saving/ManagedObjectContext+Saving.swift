@@ -118,8 +118,13 @@ extension ManagedObjectContext {
     _ save: ContextSave, _ sessions: [StoreSession], asking: Bool, _ isEventOver: inout Bool
   ) throws -> FinishedSave? {
     let (outcome, effects) = try committedMerged(save)
-    guard let outcome else { return .emptied(effects) }
-    return finished(outcome, effects, sessions, asking: asking, &isEventOver)
+    guard let outcome else {
+      effects?.settle()
+      return .emptied(effects)
+    }
+    let finished = finished(outcome, effects, sessions, asking: asking, &isEventOver)
+    effects?.settle()
+    return finished
   }
 
   private func committedMerged(

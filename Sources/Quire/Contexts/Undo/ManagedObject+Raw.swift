@@ -60,7 +60,7 @@ extension ManagedObject {
       return object
     }
     if let object = session.registered(reference),
-      !object.isFault || !binding.traits[slot].canDangle
+      !object.isUnread || !binding.traits[slot].canDangle
     {
       return object
     }
