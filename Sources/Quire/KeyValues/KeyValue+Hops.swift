@@ -60,3 +60,11 @@ extension KeyValue {
     return isCollection ? level : nil
   }
 }
+
+extension Int {
+  /// The sum, or the largest number where that is larger.
+  func addingSaturated(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

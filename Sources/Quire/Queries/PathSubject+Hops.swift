@@ -100,11 +100,3 @@ extension PathSubject {
     return level
   }
 }
-
-extension Int {
-  /// The sum, or the largest number where that is larger.
-  func addingSaturated(_ other: Int) -> Int {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-}
