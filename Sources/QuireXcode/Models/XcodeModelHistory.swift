@@ -112,8 +112,7 @@ private struct XcodeVersionFolder: Sendable {
   init(_ url: URL) throws(XcodeModelError) {
     self.url = url
     let folderName = url.deletingPathExtension().lastPathComponent
-    let order = XcodeVersionOrder(folderName)
-    let names = try Self.versionNames(in: url).sorted { order.isBefore($0, $1) }
+    let names = XcodeVersionOrder(folderName).sorted(try Self.versionNames(in: url))
     guard let last = names.last else {
       throw XcodeModelError(
         file: url.path, reason: .notAModel("the folder has no version, no folder .xcdatamodel"))

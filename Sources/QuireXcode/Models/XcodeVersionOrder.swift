@@ -6,22 +6,33 @@ struct XcodeVersionOrder {
 
   init(_ modelName: String) { self.modelName = modelName }
 
-  func isBefore(_ left: String, _ right: String) -> Bool {
-    let (leftRank, rightRank) = (rank(left), rank(right))
-    if leftRank != rightRank { return leftRank < rightRank }
-    let (leftParts, rightParts) = (Self.parts(left), Self.parts(right))
-    if leftRank == 3,
-      let order = Self.order(Self.version(leftParts) ?? [], Self.version(rightParts) ?? [])
-    {
-      return order
-    }
-    return Self.order(leftParts, rightParts) ?? (left < right)
+  /// Each name is taken apart once: a hundred versions are compared some eight hundred times.
+  func sorted(_ names: [String]) -> [String] {
+    names.map { Key($0, of: modelName) }.sorted { $0.isBefore($1) }.map(\.name)
   }
 
-  private func rank(_ name: String) -> Int {
-    if name == modelName { return 0 }
-    if name.hasPrefix(modelName + " ") { return 1 }
-    return Self.version(Self.parts(name)) == nil ? 2 : 3
+  /// A name, taken apart.
+  private struct Key {
+    let name: String
+    private let rank: Int
+    private let parts: [String]
+    private let version: [String]
+
+    init(_ name: String, of modelName: String) {
+      self.name = name
+      parts = XcodeVersionOrder.parts(name)
+      let version = XcodeVersionOrder.version(parts)
+      self.version = version ?? []
+      rank =
+        name == modelName
+        ? 0 : name.hasPrefix(modelName + " ") ? 1 : version == nil ? 2 : 3
+    }
+
+    func isBefore(_ other: Key) -> Bool {
+      if rank != other.rank { return rank < other.rank }
+      if rank == 3, let order = XcodeVersionOrder.order(version, other.version) { return order }
+      return XcodeVersionOrder.order(parts, other.parts) ?? (name < other.name)
+    }
   }
 
   /// The last version in a name, as of `v2.10` or `version 3`: numbers, and what separates them.
