@@ -43,6 +43,7 @@ extension ManagedObjectContext {
   /// model does not have, and ``PersistenceError/Code/coreData`` for one that is abstract or of
   /// another model. The object is not inserted then.
   public final func insert(_ object: ManagedObject) {
+    let object = object.successor ?? object
     do {
       if object.context === self {
         guard object.isDeleted else { return }

@@ -78,6 +78,32 @@ import Testing
     }
   }
 
+  @Test func `an object keeps its other changes when it gives up members`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Shelf") {
+        Attribute("title", .string)
+        Attribute("size", .integer64, default: 0, derivedFrom: "books.@count")
+        Relationship("books", toMany: "Book", inverse: "shelf")
+        UniquenessConstraint("size")
+      }
+      Entity("Book") { Relationship("shelf", toOne: "Shelf", inverse: "books") }
+    }
+    let scene = IndexScene()
+    let context = try scene.open(model)
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    let shelves = try (0..<2).map { try context.add("Shelf", ["title": "\($0)"]) }
+    let books = try (0..<2).map { _ in try context.add("Book", ["shelf": shelves[1]]) }
+    try context.save()
+    try books[0].setValue(nil, forKey: "shelf")
+    try books[1].setValue(nil, forKey: "shelf")
+    try shelves[1].setValue("changed", forKey: "title")
+    try context.save()
+    #expect(try context.values(of: "title", "Shelf", sortedBy: "size") == ["0", "changed"])
+    #expect((try shelves[1].value(forKey: "books") as? Set<ManagedObject>)?.count == 2)
+    #expect(try StoreFacts(context).findings == [])
+    try scene.close(context)
+  }
+
   @Test func `a changed object gives up what its constraint is derived from`() throws {
     let scene = IndexScene()
     let context = try scene.open(try Self.model("lowercase:(title)"))

@@ -50,6 +50,10 @@ import Testing
     #expect(user.objectID.description == "User/p1" && !user.objectID.isTemporaryID)
     #expect(user.managedObjectContext === context)
     #expect(user.posts.count == 1)
+    // It is in the context, and stays what it is.
+    context.insert(user)
+    context.refresh(user, mergeChanges: true)
+    #expect(user.visits == 5 && user.objectID.description == "User/p1")
     user.visits += 1
     user.group = Group(context: context)
     user.group?.title = "Peers"
@@ -114,7 +118,7 @@ import Testing
     let user = User(context: context)
     user.email = "ada@example.org"
     let rival = User(context: context)
-    // Something else that no policy resolves.
+    // The other one has no value that it must have.
     #expect(throws: PersistenceError.self) { try context.save() }
     #expect(user.isInserted && user.objectID.isTemporaryID && user.visits == 0)
     rival.email = "b@example.org"

@@ -64,13 +64,12 @@ struct ConstraintResolution {
     let slots = conflict.constraint.compactMap { path in
       object.binding.slot(named: FetchExpression.names(in: path)[0])
     }
-    let sources = object.binding.sources(of: slots)
-    // What is derived from the members of a relationship is as it was when they are.
-    if sources.contains(where: object.isToMany) {
-      return context.refresh(object, mergeChanges: false)
-    }
-    for slot in sources {
-      if object.binding.traits[slot].attributeType != nil {
+    // What is derived is as it was when what it is derived from is.
+    for slot in object.binding.sources(of: slots).sorted() {
+      if object.isToMany(slot) {
+        let former = try object.storedMembers(slot)
+        try object.setMembers(slot, try former.compactMap { try object.session?.object(at: $0) })
+      } else if object.binding.traits[slot].attributeType != nil {
         try object.setAttribute(slot, object.storedValue(slot))
       } else {
         let former = object.storedReference(slot)

@@ -14,6 +14,7 @@ extension ManagedObjectContext {
   /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+    let object = object.successor ?? object
     during(.refreshing) {
       let read = RereadEnds([object], of: self, keepsChanges: mergeChanges)
       reread(object, mergeChanges: mergeChanges)
