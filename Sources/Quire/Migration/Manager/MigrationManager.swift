@@ -25,7 +25,7 @@ import QuireStorage
 /// their relationships in batches of ten thousand, and earlier if rows are long. A store of any
 /// size is thus migrated in limited memory: at most 24 bytes for each pair of associated objects,
 /// 16 MiB of links, and what policies keep. If a policy or a closure may look for earlier objects,
-/// those stay registered in ``destinationContext`` as faults, some 90 bytes each, unless
+/// those stay registered in ``destinationContext``, some 100 bytes each, unless
 /// ``keepsDestinationObjects`` is `false`.
 ///
 /// ## Several mapping models
@@ -118,10 +118,10 @@ nonisolated open class MigrationManager {
   /// versions.
   open var usesStoreSpecificMigrationManager = true
   /// Whether the objects that a migration makes stay registered in ``destinationContext`` until its
-  /// end, as faults, so that a policy or a closure finds them there, and among the context's
+  /// end, so that a policy or a closure finds them there as inserted ones, and among the context's
   /// inserted objects.
   ///
-  /// It costs some 90 bytes for each object, if there is any policy or closure. Otherwise, objects
+  /// It costs some 100 bytes for each object, if there is any policy or closure. Otherwise, objects
   /// that are not held are released when they are written; fetches in the destination context and
   /// associations find them in either case.
   public final var keepsDestinationObjects = true
