@@ -3,6 +3,8 @@
 
 import Foundation
 import Quire
+@_exported import class Quire.ManagedObject
+@_exported import struct Quire.ManagedObjectID
 import QuireModel
 
 // Core Data's own names above Quire, for programs that were written for Core Data.
@@ -13,6 +15,10 @@ import QuireModel
 // that can be changed, and what raises an exception in Core Data stops the program here with the
 // error's text, as the signature has no room for an error. `docs/core-data-names.md` lists all
 // names.
+//
+// The two types of Quire that programs see in their own interfaces, as a superclass and under an
+// alias, are exported: else a public `Set<NSManagedObject>`, or an inlinable function that asks an
+// object for its ID, would be refused in the language mode of Swift 6, as Quire is not imported.
 //
 // Nothing here stores or computes anything of its own: each call is one of Quire's, with the
 // arguments of this module translated to it and its result translated back.

@@ -27,12 +27,25 @@ import Synchronization
       let transformer: ValueTransformer
     }
 
+    /// Does the work of a transformer that was made of a name.
+    private var named: ValueTransformer?
+
     /// A transformer, which does nothing unless a class overrides its functions.
     public required init() {}
+
+    /// A transformer that does what the one of a name does; `nil` when there is none.
+    public convenience init?(forName name: NSValueTransformerName) {
+      guard let found = Self.named(name) else { return nil }
+      self.init()
+      named = found
+    }
 
     /// The transformer that is registered under a name, or that is of a class of the name.
     public static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
       if let known = registered.withLock({ $0[name] }) { return known.transformer }
+      if name == .secureUnarchiveFromDataTransformerName {
+        return NSSecureUnarchiveFromDataTransformer()
+      }
       return (ClassLookup.type(named: name.rawValue) as? ValueTransformer.Type)?.init()
     }
 
@@ -56,10 +69,14 @@ import Synchronization
     open class func allowsReverseTransformation() -> Bool { true }
 
     /// The `Data` of a value.
-    open func transformedValue(_ value: Any?) -> Any? { value }
+    open func transformedValue(_ value: Any?) -> Any? {
+      named.map { $0.transformedValue(value) } ?? value
+    }
 
     /// The value of `Data`.
-    open func reverseTransformedValue(_ value: Any?) -> Any? { value }
+    open func reverseTransformedValue(_ value: Any?) -> Any? {
+      named.map { $0.reverseTransformedValue(value) } ?? value
+    }
   }
 #endif
 
@@ -89,12 +106,20 @@ struct NamedTransformer: Quire.ValueTransformer {
   }
 
   func transformedValue(_ value: Any) throws -> Data {
-    if let data = Self.transformer(name)?.transformedValue(value) as? Data { return data }
+    let transformer = Self.transformer(name)
+    let result =
+      transformer is NSSecureUnarchiveFromDataTransformer
+      ? transformer?.reverseTransformedValue(value) : transformer?.transformedValue(value)
+    if let data = result as? Data { return data }
     throw failure("made no Data of \(value)")
   }
 
   func reverseTransformedValue(_ data: Data) throws -> Any {
-    if let value = Self.transformer(name)?.reverseTransformedValue(data) { return value }
+    let transformer = Self.transformer(name)
+    let result =
+      transformer is NSSecureUnarchiveFromDataTransformer
+      ? transformer?.transformedValue(data) : transformer?.reverseTransformedValue(data)
+    if let result { return result }
     throw failure("made no value of \(data.count) bytes")
   }
 

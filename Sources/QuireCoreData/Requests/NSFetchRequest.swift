@@ -86,6 +86,18 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCopying {
     take(request)
   }
 
+  /// A copy of a request whose type is not known, such as an incremental store gets it.
+  ///
+  /// A request that fetches nothing stops the program, as a cast does.
+  @_disfavoredOverload
+  public convenience init(_ request: NSPersistentStoreRequest) {
+    guard let request = request as? any CopiedFetch else {
+      fatalError("\(type(of: request)) is no NSFetchRequest")
+    }
+    self.init()
+    take(request.erased)
+  }
+
   convenience init(template: FetchRequestTemplate) {
     self.init(entityName: template.entityName)
     predicate = template.predicateFormat.map { NSPredicate(format: $0) }
@@ -296,4 +308,13 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreResult {
     fetchRequest = request
     finalResult = result
   }
+}
+
+/// A fetch request of any type.
+private protocol CopiedFetch {
+  var erased: NSFetchRequest<any NSFetchRequestResult> { get }
+}
+
+extension NSFetchRequest: CopiedFetch {
+  fileprivate var erased: NSFetchRequest<any NSFetchRequestResult> { converted() }
 }

@@ -9,7 +9,7 @@ import QuireModel
 /// Mac, and the source is what a project keeps.
 ///
 /// The loader reads everything that Xcode writes, except what does not affect a store (positions on
-/// the canvas, tools versions, code generation). Content that it does not know is ignored and
+/// the canvas, tools versions). Content that it does not know is ignored and
 /// listed in ``notes``, so that models of a newer Xcode can be loaded.
 public struct XcodeModel: Sendable {
   /// The name of the version: that of its folder, without the extension.
@@ -18,6 +18,9 @@ public struct XcodeModel: Sendable {
   public let model: ManagedObjectModel
   /// Remarks on content that was not understood, or that was changed in reading.
   public let notes: [XcodeModelNote]
+  /// What Xcode writes at each build, by the names of entities: `class` for a whole class,
+  /// `category` for its properties. Nothing for entities whose code is written by hand.
+  package let codeGeneration: [String: String]
 
   /// Loads a `.xcdatamodel` folder, or the `contents` file in one.
   public init(contentsOf url: URL) throws(XcodeModelError) {
@@ -29,6 +32,7 @@ public struct XcodeModel: Sendable {
     model = try reader.read(try XcodeDocument.root(of: data, file: contents.path))
     name = folder.deletingPathExtension().lastPathComponent
     notes = reader.notes
+    codeGeneration = reader.codeGeneration
   }
 
   /// The XML file of a model, which need not be there.

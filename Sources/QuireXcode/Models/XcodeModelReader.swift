@@ -8,6 +8,8 @@ import QuireModel
 struct XcodeModelReader {
   let file: String
   var notes: [XcodeModelNote] = []
+  /// By the names of entities.
+  private(set) var codeGeneration: [String: String] = [:]
   var composites: [String: XcodeElement] = [:]
 
   /// The number of attributes read so far; those of a definition count wherever it is named.
@@ -77,7 +79,8 @@ struct XcodeModelReader {
     entity.versionHashModifier = fields.nonEmptyText("versionHashModifier")
     entity.coreSpotlightDisplayNameExpression =
       fields.nonEmptyText("coreSpotlightDisplayNameExpression")
-    fields.skip("syncable", "codeGenerationType")
+    codeGeneration[entity.name] = fields.nonEmptyText("codeGenerationType")
+    fields.skip("syncable")
     notes += fields.finish()
     for child in element.children {
       switch child.name {
