@@ -80,6 +80,34 @@ let package = Package(
       exclude: ["Ledger/Before"],
       resources: [.copy("Trips/Trips.xcdatamodeld")],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    // Three programs as they were written for Core Data, ported by `quire port`, with their own
+    // tests: docs/core-data-names.md. They keep their language modes, and see of Quire what programs
+    // of other packages see.
+    .target(
+      name: "Lark", dependencies: ["QuireCoreData"],
+      path: "Tests/PortedPrograms/Lark/Ported/Lark",
+      resources: [.copy("Model/Lark.xcdatamodeld")], packageAccess: false,
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "LarkTests", dependencies: ["Lark", "QuireCoreData"],
+      path: "Tests/PortedPrograms/Lark/Ported/LarkTests", packageAccess: false,
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(
+      name: "CourierCore", dependencies: ["QuireCoreData"],
+      path: "Tests/PortedPrograms/Courier/Ported/Core",
+      resources: [.copy("Courier.xcdatamodeld")], packageAccess: false,
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "CourierCoreTests", dependencies: ["CourierCore", "QuireCoreData"],
+      path: "Tests/PortedPrograms/Courier/Ported/CoreTests", packageAccess: false,
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(
+      name: "Cellar", dependencies: ["QuireCoreData"],
+      path: "Tests/PortedPrograms/Cellar/Ported/Sources/Cellar",
+      resources: [.copy("Resources/Cellar.xcdatamodeld")], packageAccess: false),
+    .testTarget(
+      name: "CellarTests", dependencies: ["Cellar", "QuireCoreData"],
+      path: "Tests/PortedPrograms/Cellar/Ported/Tests/CellarTests", packageAccess: false),
     // The guides of docs/guides: their code, compiled and run. The first of them is a program.
     .executableTarget(
       name: "GettingStarted", dependencies: ["Quire"], path: "Tests/GuideTests/GettingStarted"),

@@ -3,9 +3,10 @@
 
 import Foundation
 import Quire
+import QuireModel
+
 @_exported import class Quire.ManagedObject
 @_exported import struct Quire.ManagedObjectID
-import QuireModel
 
 // Core Data's own names above Quire, for programs that were written for Core Data.
 //

@@ -121,6 +121,12 @@ open class NSExpressionDescription: NSPropertyDescription {
   /// The type that the value is given as; `undefinedAttributeType` for that of the computation.
   open var expressionResultType = NSAttributeType.undefined
 
+  /// The same under its newer name.
+  public var resultType: NSAttributeDescription.AttributeType {
+    get { expressionResultType }
+    set { expressionResultType = newValue }
+  }
+
   /// The result of the expression, as the type says.
   func typed(_ value: Any) -> Any {
     guard let number = cocoaNumber(value) as? NSNumber else { return value }

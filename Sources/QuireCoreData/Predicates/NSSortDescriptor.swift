@@ -6,7 +6,10 @@ import QuireModel
 ///
 /// A function that compares values orders objects in memory; a fetch refuses it, as one in an
 /// SQLite store does.
-open class NSSortDescriptor: NSObject {
+///
+/// A descriptor does not change, and may be kept in a global, as with Foundation's: a comparator is
+/// to be callable from any thread.
+open class NSSortDescriptor: NSObject, @unchecked Sendable {
   /// A way to compare texts, in place of a selector of Objective-C:
   /// `#selector(NSString.localizedStandardCompare(_:))` becomes `.localizedStandardCompare`.
   public struct TextComparison: Hashable, Sendable {

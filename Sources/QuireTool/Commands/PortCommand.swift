@@ -1,5 +1,6 @@
 import Foundation
 import QuireModel
+import QuireXcode
 
 /// `quire port`: Swift sources that were written for Core Data, over `QuireCoreData`.
 struct PortCommand: Command {
@@ -97,12 +98,16 @@ struct PortCommand: Command {
     _ path: String, _ folder: SourceFolder, _ console: Console
   ) -> FolderPort.Model {
     do {
-      let file = try ModelFile(contentsOf: URL(filePath: "\(folder.path)/\(path)"))
-      let entities = file.model.currentVersion.model.declaration.entities
-      return FolderPort.Model(path: path, classes: entities.compactMap(\.managedObjectClassName))
+      let history = try XcodeModelHistory(contentsOf: URL(filePath: "\(folder.path)/\(path)"))
+      guard let current = history.versions.first(where: { $0.name == history.currentName }) else {
+        throw InputError("its current version cannot be read")
+      }
+      return FolderPort.Model(
+        path: path, entities: current.model.declaration.entities,
+        codeGeneration: current.codeGeneration)
     } catch {
       console.note("\(path) is not looked at: \(Tool.diagnosis(of: error))")
-      return FolderPort.Model(path: path, classes: [])
+      return FolderPort.Model(path: path, entities: [])
     }
   }
 

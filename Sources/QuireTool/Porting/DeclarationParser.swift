@@ -101,13 +101,19 @@ struct DeclarationParser {
     guard index + 1 < source.tokens.count, source.tokens[index + 1].kind == .identifier else {
       return nil
     }
-    let end = index + 2
+    // `@CoreData.NSManaged` has the name behind its last dot.
+    var end = index + 2
+    while source.isPunctuation(end, "."), end + 1 < source.tokens.count,
+      source.tokens[end + 1].kind == .identifier
+    {
+      end += 2
+    }
     guard source.isPunctuation(end, "(") else {
-      return .init(name: source.text(index + 1), tokens: index..<end)
+      return .init(name: source.text(end - 1), tokens: index..<end)
     }
     let close = source.partners[end]
     return .init(
-      name: source.text(index + 1), tokens: index..<close + 1,
+      name: source.text(end - 1), tokens: index..<close + 1,
       argument: source.compactText(end + 1..<close))
   }
 

@@ -1,3 +1,5 @@
+import QuireModel
+
 /// The port of a folder of Swift files from Core Data to `QuireCoreData`, which has Core Data's
 /// names above Quire.
 ///
@@ -23,11 +25,15 @@ package struct FolderPort {
     /// From the folder on.
     package var path: String
     /// Names of classes as the model has them.
-    package var classes: [String]
+    package var classes: [String] { entities.compactMap(\.managedObjectClassName) }
+    package var entities: [Entity]
+    /// What Xcode writes at each build, by the names of entities: `class` or `category`.
+    package var codeGeneration: [String: String]
 
-    package init(path: String, classes: [String]) {
+    package init(path: String, entities: [Entity], codeGeneration: [String: String] = [:]) {
       self.path = path
-      self.classes = classes
+      self.entities = entities
+      self.codeGeneration = codeGeneration
     }
   }
 
@@ -45,6 +51,8 @@ package struct FolderPort {
   var files: [PortedFile] = []
   /// Files that members were moved out of.
   var filesWithRemovals: Set<Int> = []
+  /// Paths of files that Xcode writes at each build, and that are files from now on.
+  private var newFiles: Set<String> = []
 
   /// - Parameters:
   ///   - files: the folder's Swift files, with their paths from the folder on.
@@ -60,6 +68,8 @@ package struct FolderPort {
         failures.append(Failure(path: path, reason: "\(error)"))
       }
     }
+    let modules = SourceModules(self.files)
+    addXcodeClasses(of: models, modules)
     let classes = ManagedClasses(self.files)
     let relationships = Relationships(self.files)
     for index in self.files.indices {
@@ -68,16 +78,43 @@ package struct FolderPort {
       self.files[index].portProperties(classes)
       self.files[index].portAccessors(relationships)
       self.files[index].portExpressions(classes)
+      self.files[index].portArgumentParameters()
+      self.files[index].portModelNames()
+      self.files[index].portRequestCasts()
+      self.files[index].portHistoryTokens()
+      self.files[index].portEntityNames()
       self.files[index].portValidation(classes)
+      self.files[index].portInitializers(classes)
       self.files[index].listAbsences(classes)
       if models.isEmpty { self.files[index].listModels() }
     }
     listClasses(of: models, classes)
+    answerKeys(classes)
     moveMembers(classes)
+    listManifests(modules, models)
     collectChanges()
-    addNames()
+    addNames(modules)
     changes.sort { $0.path < $1.path }
     findings = PortFinding.merged(self.files.flatMap(\.findings) + findings)
+  }
+
+  /// Adds the classes that Xcode writes at each build, beside the files of the model's module.
+  private mutating func addXcodeClasses(of models: [Model], _ modules: SourceModules) {
+    for model in models {
+      var folder = modules.folder(of: model.path)
+      if !modules.isKnown(folder) {
+        folder = model.path.lastIndex(of: "/").map { String(model.path[...$0]) } ?? ""
+      }
+      let classes = XcodeClasses(
+        model: model, modules: modules, declared: DeclaredMembers(files))
+      for (path, text) in classes.files(in: folder) {
+        if files.contains(where: { $0.path == path }) { continue }
+        guard let file = try? PortedFile(path: path, bytes: Array(text.utf8)) else { continue }
+        newFiles.insert(path)
+        files.append(file)
+      }
+    }
+    files.sort { $0.path < $1.path }
   }
 
   private mutating func collectChanges() {
@@ -85,8 +122,9 @@ package struct FolderPort {
       let after = file.edits.applied(to: file.source)
       if after == file.source.bytes { continue }
       let isEmpty = filesWithRemovals.contains(index) && Self.hasNothingButImports(after)
-      changes.append(
-        Change(path: file.path, before: file.source.bytes, after: isEmpty ? nil : after))
+      let before = newFiles.contains(file.path) ? nil : file.source.bytes
+      if before == nil, isEmpty { continue }
+      changes.append(Change(path: file.path, before: before, after: isEmpty ? nil : after))
     }
   }
 
@@ -136,7 +174,9 @@ extension PortedFile {
   fileprivate mutating func listModels() {
     guard usesCoreData else { return }
     for index in source.tokens.indices
-    where source.isWord(index, "NSPersistentContainer") && source.isPunctuation(index + 1, "(") {
+    where source.isWord(index, "NSPersistentContainer") && source.isPunctuation(index + 1, "(")
+      && token(labelled: "managedObjectModel", in: index + 1) == nil
+    {
       record(
         "NSPersistentContainer(…)", atToken: index,
         "no .xcdatamodeld is in this folder: add it to the target as a resource that is copied")

@@ -18,6 +18,9 @@ struct ManagedClasses {
   private var extended: Set<String> = []
   /// Types that say they can be types of `@Managed` properties.
   private(set) var valueTypes: Set<String> = []
+  /// Whether the folder has a type of the name that properties are marked with, such as a protocol
+  /// that all entities conform to.
+  private(set) var hasTypeManaged = false
   /// The last names of all classes of managed objects.
   private var lastNames: Set<String> = []
 
@@ -31,6 +34,9 @@ struct ManagedClasses {
             location: Location(file: fileIndex, declaration: index), path: file.path,
             conditions: declaration.conditions, superclass: superclass,
             isManaged: superclass.map(Self.isManagedObject) ?? false))
+      }
+      if file.declarations.contains(where: { $0.kind == .type && $0.name == "Managed" }) {
+        hasTypeManaged = true
       }
       for declaration in file.declarations
       where !Self.valueProtocols.isDisjoint(with: declaration.inherited) {

@@ -4,18 +4,14 @@ extension PortedFile {
     let cloud = "there is no CloudKit: use NSPersistentContainer"
     let spotlight = "there is no Spotlight: remove it, or index in an observer of saves"
     let binding = "there are no bindings: follow NSFetchedResultsController or notifications"
-    let archive = "if it is for a history token: that is Codable, use JSONEncoder and JSONDecoder"
     let document = "there are no documents: open a NSPersistentContainer in the document"
     return [
       "NSPersistentCloudKitContainer": cloud, "NSPersistentCloudKitContainerOptions": cloud,
       "NSPersistentCloudKitContainerEvent": cloud, "NSCoreDataCoreSpotlightDelegate": spotlight,
       "NSArrayController": binding, "NSObjectController": binding, "NSTreeController": binding,
       "NSPersistentDocument": document, "UIManagedDocument": document,
-      "NSKeyedArchiver": archive, "NSKeyedUnarchiver": archive,
       "NSDiffableDataSourceSnapshotReference":
         "write the delegate's other methods, or make the snapshot of the controller's sections",
-      "NSSecureUnarchiveFromDataTransformer":
-        "there are no keyed archives: register a CodableTransformer of Quire",
       "NSBinaryStoreType": "there are stores in files and in memory: use NSSQLiteStoreType",
       "NSXMLStoreType": "there are stores in files and in memory: use NSSQLiteStoreType",
       "NSAtomicStore": "subclass NSIncrementalStore: it reads its file in loadMetadata()",
@@ -47,6 +43,20 @@ extension PortedFile {
           "write @Managed; the command does not look into classes within functions")
       } else if word.hasPrefix("keyPathsForValuesAffecting") {
         record(word, atToken: index, "there is no KVO: say what changed where it changes")
+      } else if word == "objectWillChange", source.isPunctuation(index - 1, "."),
+        !source.isWord(index - 2, "self")
+      {
+        record(
+          "objectWillChange", atToken: index,
+          "if it is a managed object's: there is no Combine, observe "
+            + "NSManagedObjectContextObjectsDidChange")
+      } else if word == "NSMappingModel", source.isPunctuation(index + 1, "("),
+        token(labelled: "contentsOf", in: index + 1) != nil
+      {
+        record(
+          "NSMappingModel(contentsOf:)", atToken: index,
+          "a document is read with its models: NSMappingModel(from:forSourceModel:destinationModel:)"
+        )
       } else if source.isPunctuation(index + 1, "(") {
         listObserving(index, word)
       }
@@ -77,6 +87,8 @@ extension PortedFile {
         "publisher(for: \\…)", atToken: index,
         "if it observes a managed object: there is no KVO, observe "
           + "NSManagedObjectContextObjectsDidChange")
+    case "addObserver" where source.isWord(first, "forName"):
+      listMainQueue(index)
     case "addObserver", "removeObserver":
       let close = source.partners[index + 1]
       guard (first..<close).contains(where: { source.isWord($0, "forKeyPath") }) else { return }
@@ -88,13 +100,23 @@ extension PortedFile {
     }
   }
 
+  /// Lists observers that wait for the main queue, which Foundation serves on Apple's platforms.
+  private mutating func listMainQueue(_ index: Int) {
+    guard let queue = token(labelled: "queue", in: index + 1),
+      source.compactText(queue..<source.partners[index + 1]).hasPrefix(".main"),
+      let name = token(labelled: "forName", in: index + 1),
+      ["NSManagedObject", "NSPersistent", ".NSManagedObject", ".NSPersistent"].contains(where: {
+        source.compactText(name..<queue).hasPrefix($0)
+      })
+    else { return }
+    record(
+      "addObserver(…queue: .main)", atToken: index,
+      "write queue: nil, as contexts of the main queue post there in any case: a poster that "
+        + "waits for the main queue waits for ever where no run loop serves it")
+  }
+
   /// Lists overrides in extensions that cannot be moved: a class of Swift alone has none there.
   private mutating func listHooks(_ classes: ManagedClasses) {
-    for declaration in declarations where isDesignatedInitializer(declaration, classes) {
-      record(
-        "override init(entity:insertInto:)", atToken: declaration.keyword,
-        "it is a convenience initializer there: use awakeFromInsert(), or one of your own")
-    }
     for declaration in declarations
     where isOverriddenInitializer(declaration, with: "persistentStoreCoordinator") {
       record(
@@ -116,14 +138,6 @@ extension PortedFile {
         )
       }
     }
-  }
-
-  private func isDesignatedInitializer(
-    _ declaration: SwiftDeclaration, _ classes: ManagedClasses
-  ) -> Bool {
-    guard let parent = declaration.parent, classes.isManaged(declarations[parent], in: self)
-    else { return false }
-    return isOverriddenInitializer(declaration, with: "insertInto")
   }
 
   private func isOverriddenInitializer(

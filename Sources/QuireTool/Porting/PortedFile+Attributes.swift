@@ -1,7 +1,10 @@
 extension PortedFile {
   private static let attributes: Set<String> = ["objc", "nonobjc", "objcMembers"]
   /// Classes that are no `NSObject` in `QuireCoreData`, apart from managed objects.
-  private static let swiftClasses: Set<String> = ["NSEntityMigrationPolicy", "NSMergePolicy"]
+  private static let swiftClasses: Set<String> = [
+    "NSEntityMigrationPolicy", "NSMergePolicy", "NSSecureUnarchiveFromDataTransformer",
+    "ValueTransformer",
+  ]
 
   /// Removes what tells the Objective-C runtime of managed objects and of policies; lists it
   /// elsewhere.

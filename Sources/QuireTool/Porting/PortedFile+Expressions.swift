@@ -1,10 +1,4 @@
 extension PortedFile {
-  /// Names that Foundation has as well, so that a module has to say which it means.
-  static let ambiguousNames: Set<String> = [
-    "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSPredicate",
-    "NSSortDescriptor",
-  ]
-
   /// Ports what may stand in any expression: key paths, conditions, names with their module.
   mutating func portExpressions(_ classes: ManagedClasses) {
     let namesModule = !classes.names.contains("CoreData")
@@ -16,10 +10,11 @@ extension PortedFile {
         case "#selector" where usesCoreData: portSelector(index)
         default: break
         }
-      case .identifier where source.isWord(index, "withExtension") && usesCoreData:
-        portModelExtension(index)
       case .identifier where source.isPunctuation(index + 1, "(") && usesCoreData:
         if ["NSExpression", "NSPredicate"].contains(source.text(index)) { portArguments(index) }
+        if source.text(index) == "NSPredicate" { portArgumentList(index) }
+      case .identifier where source.isWord(index, "Foundation") && usesCoreData:
+        portTransformerName(index)
       case .identifier where source.isWord(index, "CoreData"):
         let before = source.significant(before: index)
         let isCondition =
@@ -76,27 +71,22 @@ extension PortedFile {
       return declaration(around: index).map { classes.isManaged($0, in: self) } ?? false
     }
     if classes.isManaged(word: type) { return true }
+    // Core Data's own classes are asked by text, here as there.
+    if Self.askedByText.contains(type) { return usesCoreData }
     // A class that another module declares, or that Xcode writes; not one of Apple's.
     let isApples = ["NS", "UI", "CA", "AV", "WK", "CL", "MK"].contains { type.hasPrefix($0) }
     return usesCoreData && !isApples && !classes.names.contains(type)
   }
+
+  private static let askedByText: Set<String> = [
+    "NSManagedObject", "NSPersistentHistoryChange", "NSPersistentHistoryTransaction",
+  ]
 
   private mutating func listKeyPath(_ index: Int, _ close: Int) {
     guard usesCoreData else { return }
     record(
       source.compactText(index..<close + 1), atToken: index,
       "left as it is; it compiles on Apple's platforms alone, so write the path as text for others")
-  }
-
-  // MARK: Models
-
-  /// Asks a bundle for the model as Xcode keeps it: nothing compiles it here.
-  private mutating func portModelExtension(_ index: Int) {
-    guard let colon = source.significant(from: index + 1), source.isPunctuation(colon, ":"),
-      let text = source.significant(from: colon + 1),
-      let name = ["\"momd\"": "\"xcdatamodeld\"", "\"mom\"": "\"xcdatamodel\""][source.text(text)]
-    else { return }
-    edits.replace(source.tokens[text].range, with: name)
   }
 
   // MARK: Arguments of formats
@@ -115,6 +105,59 @@ extension PortedFile {
       }
       token += 1
     }
+  }
+
+  /// Lets functions that make conditions of their arguments take any value: `_ arguments: Any...`.
+  mutating func portArgumentParameters() {
+    guard usesCoreData else { return }
+    for declaration in declarations where [.function, .initializer].contains(declaration.kind) {
+      guard let (open, close) = declaration.parameters, let braces = declaration.braces,
+        (braces.open..<braces.close).contains(where: {
+          source.isWord($0, "NSPredicate") || source.isWord($0, "NSExpression")
+        })
+      else { continue }
+      for index in open..<close where source.isWord(index, "CVarArg") {
+        let isVariadic = (1...3).allSatisfy { source.isPunctuation(index + $0, ".") }
+        let isArray = source.isPunctuation(index + 1, "]")
+        if isVariadic || isArray { edits.replace(source.tokens[index].range, with: "Any") }
+      }
+    }
+  }
+
+  /// Writes `NSPredicate(format: f, argumentArray: all)` for
+  /// `withVaList(all) { NSPredicate(format: f, arguments: $0) }`, as a list of C cannot be read.
+  private mutating func portArgumentList(_ index: Int) {
+    guard
+      let label = (index + 2..<source.partners[index + 1]).first(where: {
+        source.isWord($0, "arguments") && source.isPunctuation($0 + 1, ":")
+      })
+    else { return }
+    let close = source.partners[index + 1]
+    guard let value = source.significant(from: label + 2),
+      source.text(of: bytes(of: value..<close)) == "$0",
+      let brace = source.significant(before: index), source.isPunctuation(brace, "{"),
+      source.significant(from: close + 1) == source.partners[brace],
+      let end = source.significant(before: brace), source.isPunctuation(end, ")"),
+      let name = source.significant(before: source.partners[end]),
+      source.isWord(name, "withVaList")
+    else {
+      return record(
+        "NSPredicate(format:arguments:)", atToken: index,
+        "a list of C arguments cannot be read: write NSPredicate(format:argumentArray:)")
+    }
+    let list = source.text(of: bytes(of: source.partners[end] + 1..<end))
+    edits.remove(bytes(of: name..<index))
+    edits.replace(bytes(of: label..<close), with: "argumentArray: \(list)")
+    edits.remove(bytes(of: close + 1..<source.partners[brace] + 1))
+  }
+
+  /// Foundation has `ValueTransformer` on Apple's platforms alone: the name without its module is
+  /// found everywhere.
+  private mutating func portTransformerName(_ index: Int) {
+    guard source.isPunctuation(index + 1, "."), index + 2 < source.tokens.count,
+      ["NSValueTransformerName", "ValueTransformer"].contains(source.text(index + 2))
+    else { return }
+    edits.remove(bytes(of: index..<index + 2))
   }
 
   // MARK: Selectors
@@ -138,54 +181,5 @@ extension PortedFile {
     } else {
       record(text, atToken: index, "left as it is; it compiles on Apple's platforms alone")
     }
-  }
-
-  // MARK: Names
-
-  /// The tokens of names that a module with both Foundation and `QuireCoreData` has to choose.
-  var ambiguousTokens: [Int] {
-    source.tokens.indices.filter { index in
-      source.tokens[index].kind == .identifier
-        && Self.ambiguousNames.contains(source.text(index))
-        && !source.isPunctuation(source.significant(before: index), ".")
-    }
-  }
-
-  /// Those of the names that a public declaration has in its head, where an alias must be public.
-  var ambiguousPublicNames: Set<String> {
-    var names: Set<String> = []
-    for token in ambiguousTokens {
-      let isShown = declarations.contains { declaration in
-        guard declaration.tokens.contains(token), declaration.kind != .extension else {
-          return false
-        }
-        if declaration.kind != .type, let braces = declaration.braces,
-          braces.open < token, token < braces.close
-        {
-          return false
-        }
-        let parent = declaration.parent.map { declarations[$0] }
-        let access =
-          access(of: declaration)
-          ?? parent.flatMap { parent in
-            let isContainer = parent.kind == .extension || source.isWord(parent.keyword, "protocol")
-            return isContainer ? self.access(of: parent) : nil
-          }
-        return (access == "public" || access == "open") && declaration.kind != .type
-      }
-      if isShown { names.insert(source.text(token)) }
-    }
-    return names
-  }
-
-  /// The names for which a file has a type alias.
-  var aliases: Set<String> {
-    Set(
-      declarations.compactMap { declaration in
-        guard source.isWord(declaration.keyword, "typealias"),
-          let name = source.significant(from: declaration.keyword + 1)
-        else { return nil }
-        return source.name(name)
-      })
   }
 }

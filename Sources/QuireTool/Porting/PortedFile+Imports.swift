@@ -28,22 +28,35 @@ extension PortedFile {
       edits.replace(
         bytes(of: declaration.keyword..<declaration.tokens.upperBound),
         with: "import QuireCoreData")
+      let access = access(of: declaration).map { "\($0) " } ?? ""
       let conditions = declaration.conditions
       if withFoundation.contains(where: { conditions.starts(with: $0) }) { continue }
       withFoundation.append(conditions)
       let line = source.line(ofToken: declaration.tokens.lowerBound)
       edits.insert(
-        "import Foundation" + source.newline + source.indentation(ofLine: line),
+        "\(access)import Foundation" + source.newline + source.indentation(ofLine: line),
         at: source.tokens[declaration.tokens.lowerBound].range.lowerBound)
     }
-    importForTransformers(behind: imports)
+    importBehind(imports)
   }
 
-  /// Imports `QuireCoreData` in a file of transformers that does not import Core Data.
-  private mutating func importForTransformers(behind imports: [SwiftDeclaration]) {
-    guard usesCoreData, !importsCoreData,
-      let last = imports.last(where: { $0.conditions.isEmpty })
-    else { return }
+  /// Imports `QuireCoreData` in a file that sees Core Data through another import, or Foundation's
+  /// transformers.
+  private mutating func importBehind(_ imports: [SwiftDeclaration]) {
+    guard usesCoreData, !importsCoreData, !isManifest else { return }
+    let all = imports.filter(\.conditions.isEmpty)
+    let plain = all.filter { $0.attributes.isEmpty }
+    guard let last = plain.last ?? all.last else { return }
+    // Where they are in order, they stay in order.
+    if plain.map(\.name) == plain.map(\.name).sorted(),
+      let next = plain.first(where: { $0.name > "QuireCoreData" }) ?? (plain.isEmpty ? all[0] : nil)
+    {
+      let line = source.line(ofToken: next.tokens.lowerBound)
+      edits.insert(
+        "import QuireCoreData" + source.newline + source.indentation(ofLine: line),
+        at: source.tokens[next.tokens.lowerBound].range.lowerBound)
+      return
+    }
     let line = source.line(ofToken: last.tokens.lowerBound)
     edits.insert(
       source.newline + source.indentation(ofLine: line) + "import QuireCoreData",

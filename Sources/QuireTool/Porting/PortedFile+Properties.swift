@@ -33,8 +33,9 @@ extension PortedFile {
         fallthrough
       case .managed:
         if reasonNotToMove(declaration, classes) == nil {
-          let name = attribute.tokens.upperBound - 1
-          edits.replace(source.tokens[name].range, with: "Managed")
+          edits.replace(
+            bytes(of: attribute.tokens.lowerBound + 1..<attribute.tokens.upperBound),
+            with: classes.hasTypeManaged ? "QuireCoreData.Managed" : "Managed")
         }
       }
     }

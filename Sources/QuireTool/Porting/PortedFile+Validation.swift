@@ -4,6 +4,7 @@ extension PortedFile {
   /// Gives validation methods the form that they have without Objective-C: the pointer becomes an
   /// `inout` argument. Methods for single keys are listed, as nothing calls them.
   mutating func portValidation(_ classes: ManagedClasses) {
+    if usesCoreData { portCheckedVariables() }
     for declaration in declarations
     where declaration.kind == .function && declaration.name.hasPrefix("validate") {
       guard let parent = declaration.parent, classes.isManaged(declarations[parent], in: self),
@@ -17,6 +18,27 @@ extension PortedFile {
       }
       edits.replace(bytes(of: parameter.type), with: "inout Any?")
       if let braces = declaration.braces { portPointees(parameter.name, in: braces) }
+    }
+  }
+
+  /// Makes a variable that is checked by `validateValue(&value, forKey:)` one of any value.
+  private mutating func portCheckedVariables() {
+    for index in source.tokens.indices
+    where source.isWord(index, "validateValue") && source.isPunctuation(index + 1, "(")
+      && source.isPunctuation(index + 2, "&")
+    {
+      let name = source.name(index + 3)
+      let start = (0..<index).last { token in
+        source.isWord(token, "var")
+          && source.significant(from: token + 1).map { source.name($0) == name } ?? false
+      }
+      guard let start else { continue }
+      for token in start..<index {
+        if source.tokens[token].kind == .newline { break }
+        if source.isWord(token, "AnyObject"), source.isPunctuation(token + 1, "?") {
+          edits.replace(source.tokens[token].range, with: "Any")
+        }
+      }
     }
   }
 

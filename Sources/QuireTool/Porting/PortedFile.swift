@@ -9,6 +9,9 @@ struct PortedFile {
   /// Whether the file has transformers of values. Those that Core Data uses are often in files that
   /// import Foundation alone, which has them on Apple's platforms only.
   private let usesTransformers: Bool
+  /// Whether the file has names of Core Data, which it may see through the import of another
+  /// module.
+  private let usesNames: Bool
 
   private static let transformerNames: Set<String> = [
     "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "ValueTransformer",
@@ -28,10 +31,30 @@ struct PortedFile {
         source.tokens[index].kind == .identifier
           && Self.transformerNames.contains(source.text(index))
       }
+    usesNames =
+      !isWrittenForQuire
+      && source.tokens.indices.contains { [source] index in
+        source.tokens[index].kind == .identifier && Self.isCoreData(source.text(index))
+      }
   }
 
   /// Whether the file was written for Core Data, or was ported before.
-  var usesCoreData: Bool { importsCoreData || usesTransformers }
+  var usesCoreData: Bool { importsCoreData || usesTransformers || usesNames }
+
+  private static let prefixes = [
+    "NSAsynchronousFetch", "NSAttributeDescription", "NSBatchDelete", "NSBatchInsert",
+    "NSBatchUpdate", "NSConstraintConflict", "NSDetailedErrorsKey", "NSEntityDescription",
+    "NSEntityMapping", "NSEntityMigration", "NSExpressionDescription", "NSFetchIndex",
+    "NSFetchRequest", "NSFetchedResults", "NSIncrementalStore", "NSInMemoryStoreType",
+    "NSManagedObject", "NSMappingModel", "NSMergePolicy", "NSMigrationManager", "NSPersistent",
+    "NSPropertyDescription", "NSPropertyMapping", "NSRelationshipDescription", "NSSQLiteStoreType",
+    "NSValidation",
+  ]
+
+  /// Whether a name is one of Core Data's.
+  private static func isCoreData(_ name: String) -> Bool {
+    name.hasPrefix("NS") && prefixes.contains { name.hasPrefix($0) }
+  }
 
   /// Whether the file imports Core Data, or what takes its place.
   var importsCoreData: Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import QuireModel
 import QuireSimulation
 import QuireTool
 import Testing
@@ -75,11 +76,21 @@ import Testing
     #expect(port.changes.map(\.path) == ["B.swift"])
   }
 
+  private static func entities(_ classes: String...) -> [Entity] {
+    classes.map { name in
+      var entity = Entity("\(name.split(separator: ".").last!)")
+      entity.managedObjectClassName = name
+      return entity
+    }
+  }
+
   @Test func `classes of a model that no file declares are listed`() {
     let port = FolderPort(
       PortCase.files(["Trip.swift": "import CoreData\nclass Trip: NSManagedObject {}\n"]),
       models: [
-        .init(path: "Trips.xcdatamodeld", classes: ["Trip", "App.Place", "NSManagedObject"])
+        .init(
+          path: "Trips.xcdatamodeld",
+          entities: Self.entities("Trip", "App.Place", "NSManagedObject"))
       ])
     #expect(port.findings.map(\.file) == ["Trips.xcdatamodeld"])
     #expect(port.findings[0].text.hasPrefix("Trips.xcdatamodeld: class Place: no file declares it"))
