@@ -86,8 +86,17 @@ extension PortedFile {
       declaration.attribute("objc") != nil, let parent = declaration.parent,
       classes.isManaged(declarations[parent], in: self)
     else { return false }
-    return !declaration.modifiers.contains {
-      source.isWord($0, "static") || source.isWord($0, "class") || source.isWord($0, "override")
-    }
+    // One that is written over its own primitive value is a property of the model.
+    let primitive =
+      "primitive" + declaration.name.prefix(1).uppercased() + declaration.name.dropFirst()
+    let isOfModel =
+      declarations.contains { $0.name == primitive }
+      || declaration.braces.map { braces in
+        (braces.open..<braces.close).contains { plainText($0) == declaration.name }
+      } ?? false
+    return !isOfModel
+      && !declaration.modifiers.contains {
+        source.isWord($0, "static") || source.isWord($0, "class") || source.isWord($0, "override")
+      }
   }
 }

@@ -16,7 +16,8 @@ extension PortedFile {
     guard usesCoreData else { return }
     for index in source.tokens.indices where source.tokens[index].kind == .text {
       guard let text = plainText(index), let name = Self.sourceName(text) else { continue }
-      if isNameOfFile(index, text) {
+      if isResource(index), Self.extensions[text] != nil { continue }
+      if isNameOfFile(index) {
         let range = source.tokens[index].range
         edits.replace(range.lowerBound + 1..<range.upperBound - 1, with: name)
       } else if text.hasSuffix("momd") || (text != "mom" && text != "omo" && text != "cdm") {
@@ -40,7 +41,15 @@ extension PortedFile {
     return text[...dot] + name
   }
 
-  private func isNameOfFile(_ index: Int, _ text: String) -> Bool {
+  /// Whether a text is a resource's name, which may be called like an extension.
+  private func isResource(_ index: Int) -> Bool {
+    guard let colon = source.significant(before: index), source.isPunctuation(colon, ":") else {
+      return false
+    }
+    return source.isWord(source.significant(before: colon), "forResource")
+  }
+
+  private func isNameOfFile(_ index: Int) -> Bool {
     guard let before = source.significant(before: index) else { return false }
     if source.isPunctuation(before, "("), let call = source.significant(before: before) {
       return Self.calls.contains(source.text(call))
@@ -48,8 +57,6 @@ extension PortedFile {
     guard source.isPunctuation(before, ":"), let label = source.significant(before: before) else {
       return false
     }
-    // A resource may be called like an extension.
-    if Self.extensions[text] != nil, source.isWord(label, "forResource") { return false }
     return Self.labels.contains(source.text(label))
       || ["path", "component"].contains(source.text(label)) && isOfPath(label)
   }

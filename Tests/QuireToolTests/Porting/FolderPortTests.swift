@@ -105,8 +105,9 @@ import Testing
     }
     let port = FolderPort(texts)
     #expect(
-      port.findings.map(\.what) == ["NSPersistentContainer(…)", "import UIKit"]
-        && port.findings.map(\.lines) == [[14], [2]])
+      port.findings.map(\.what) == [
+        "NSPersistentContainer(…)", "import UIKit", "addObserver(…queue: .main)",
+      ] && port.findings.map(\.lines) == [[14], [2], [26]])
     let after = port.applied(to: texts)
     #expect(after.count == 6 && FolderPort(after).changes.isEmpty)
     let left = ["@NSManaged", "@objc", "#keyPath", "import CoreData"]

@@ -27,9 +27,7 @@ import Testing
 
   private static let ledger = Program(
     before: "QuireCoreDataTests/Ledger/Before", ported: "QuireCoreDataTests/Ledger/App",
-    byHand: [
-      "LedgerSync.swift": [("changedObjectID.entity.name!)", "changedObjectID.entity.name)")]
-    ])
+    byHand: [:])
 
   private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
 

@@ -43,12 +43,12 @@ public struct Copier {
     }
     if relationship.isOrdered {
       let members = copy.mutableOrderedSetValue(forKey: name)
-      for case let member as NSManagedObject in object.mutableOrderedSetValue(forKey: name) {
+      for member in object.mutableOrderedSetValue(forKey: name) {
         members.add(self.copy(member))
       }
     } else if relationship.isToMany {
       let members = copy.mutableSetValue(forKey: name)
-      for case let member as NSManagedObject in object.mutableSetValue(forKey: name) {
+      for member in object.mutableSetValue(forKey: name) {
         members.add(self.copy(member))
       }
     } else if let target = object.value(forKey: name) as? NSManagedObject {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import QuireCoreData
 
 /// A class that can be asked for by a query.

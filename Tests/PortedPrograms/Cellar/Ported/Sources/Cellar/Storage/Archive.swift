@@ -1,5 +1,5 @@
 public import Foundation
-public import QuireCoreData
+import QuireCoreData
 
 /// The cellar as a document.
 public struct CellarDocument: Codable, Sendable, Equatable {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import QuireCoreData
 
 /// What a save has changed, as identifiers.

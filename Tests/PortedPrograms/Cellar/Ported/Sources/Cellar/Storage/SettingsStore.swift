@@ -1,5 +1,5 @@
 public import Foundation
-public import QuireCoreData
+import QuireCoreData
 
 /// Settings by name, in a store of their own whose model is made here.
 public final class SettingsStore: @unchecked Sendable {
