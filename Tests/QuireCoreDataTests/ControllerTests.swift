@@ -100,4 +100,47 @@ import Testing
     context.processPendingChanges()
     #expect(plain.fetchedObjects?.count == 4 && listener.calls.last == "did 4")
   }
+
+  /// There is no Objective-C runtime that would call a getter by its name.
+  @Test func `names of sections come from a key path, a function, or the class's own answer`()
+    throws
+  {
+    let context = Library.context()
+    for title in ["Emma", "Evelina", "Typee"] { Library.book(title, pages: 1, in: context) }
+    let request = NSFetchRequest<Book>(entityName: "Book")
+    request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+    let byPath = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionName: \.title)
+    try byPath.performFetch()
+    #expect(byPath.sections?.map(\.name) == ["Emma", "Evelina", "Typee"])
+    let byFunction = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context,
+      sectionName: { String($0.title?.prefix(1) ?? "") })
+    let listener = Listener()
+    byFunction.delegate = listener
+    try byFunction.performFetch()
+    #expect(byFunction.sections?.map(\.name) == ["E", "T"])
+    Library.book("Walden", pages: 1, in: context)
+    context.processPendingChanges()
+    #expect(byFunction.sections?.map(\.name) == ["E", "T", "W"])
+    #expect(listener.calls.contains("section W at 2 insert"), "\(listener.calls)")
+    // The class of a reader answers for every name; that of a book for none.
+    _ = Reader(context: context)
+    let readers = NSFetchRequest<Reader>(entityName: "Reader")
+    readers.sortDescriptors = []
+    let byAnswer = NSFetchedResultsController(
+      fetchRequest: readers, managedObjectContext: context, sectionNameKeyPath: "mood",
+      cacheName: nil)
+    try byAnswer.performFetch()
+    #expect(byAnswer.sections?.map(\.name) == ["no mood"])
+    let unanswered = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "mood",
+      cacheName: nil)
+    do {
+      try unanswered.performFetch()
+      Issue.record("a book has no mood")
+    } catch let error as NSError {
+      #expect(error.localizedDescription.contains(#"sectionName: \Book.mood"#), "\(error)")
+    }
+  }
 }

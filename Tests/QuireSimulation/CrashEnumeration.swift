@@ -116,6 +116,7 @@ package struct CrashEnumeration {
   private mutating func run(
     _ steps: Scenario, on disk: SimulatedDisk, _ oracle: Oracle?, path: [String]
   ) throws -> [Point] {
+    disk.reservesRoom = scenario.reservesRoom
     let run = ScenarioRun(steps, on: disk, from: oracle)
     let recorder = Recorder()
     let shared = run.oracle
@@ -158,7 +159,7 @@ package struct CrashEnumeration {
       let version: Oracle.Version
       do {
         var check = ImageCheck(
-          image, point.oracle, scenario.options, seed: generator.next())
+          image, point.oracle, scenario, seed: generator.next())
         version = try check.run()
       } catch {
         throw Failure(scenario: scenario, path: path, problem: "\(error)")

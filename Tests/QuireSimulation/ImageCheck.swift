@@ -5,12 +5,14 @@ package struct ImageCheck {
   private let image: CrashImage
   private let oracle: Oracle
   private let options: PageStoreOptions
+  private let reservesRoom: Bool
   private var generator: SeededGenerator
 
-  package init(_ image: CrashImage, _ oracle: Oracle, _ options: PageStoreOptions, seed: UInt64) {
+  package init(_ image: CrashImage, _ oracle: Oracle, _ scenario: Scenario, seed: UInt64) {
     self.image = image
     self.oracle = oracle
-    var options = options
+    reservesRoom = scenario.reservesRoom
+    var options = scenario.options
     // Should the store be gone, a new one would be another one.
     options.identity = ImageCheck.otherIdentity
     self.options = options
@@ -31,6 +33,7 @@ package struct ImageCheck {
 
   private mutating func check() throws -> Oracle.Version {
     let disk = SimulatedDisk(image)
+    disk.reservesRoom = reservesRoom
     if image.files[Scenario.path] != nil, isExhaustive || generator.below(8) == 0 {
       try checkReadOnly(disk)
     }

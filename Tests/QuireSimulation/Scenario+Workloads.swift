@@ -262,6 +262,7 @@ extension Scenario {
     workload.steps.insert(.fork, at: forks.below(workload.steps.count))
     if forks.below(2) == 0 { workload.transactionByteLimit = 0 }
     if forks.below(2) == 0 { workload.retainedByteLimit = 0 }
+    workload.reservesRoom = forks.below(2) == 0
     return workload
   }
 

@@ -14,6 +14,8 @@ package struct Scenario: Sendable, CustomStringConvertible {
   package var transactionByteLimit = 64 << 20
   /// Below the default, snapshots that are held may expire.
   package var retainedByteLimit = 256 << 20
+  /// Whether the disk can keep room for a store, as most file systems can.
+  package var reservesRoom = false
 
   package init(_ steps: [Step], name: String = "random", seed: UInt64 = 0) {
     self.name = name
@@ -25,7 +27,7 @@ package struct Scenario: Sendable, CustomStringConvertible {
     "\(name), seed \(seed), pages of \(pageSize) bytes, checkpoints at \(checkpointByteLimit), "
       + "a cache of \(cacheByteLimit), transactions of \(transactionByteLimit), "
       + "\(retainedByteLimit) for snapshots, "
-      + "durability \(durability): "
+      + "durability \(durability)\(reservesRoom ? ", with a reserve" : ""): "
       + "\(steps.count) steps\n  " + steps.map { "\($0)" }.joined(separator: "\n  ")
   }
 }

@@ -206,7 +206,7 @@ import Testing
         let images = CrashImages(state, seed: UInt64(seed))
         images.visit(limit: nil) { image in
           count += 1
-          var check = ImageCheck(image, run.oracle.value, scenario.options, seed: UInt64(seed))
+          var check = ImageCheck(image, run.oracle.value, scenario, seed: UInt64(seed))
           #expect(throws: Never.self, "\(image)") { _ = try check.run() }
           return true
         }

@@ -19,6 +19,14 @@ import Testing
     }
   }
 
+  /// The room that a store keeps on the disk for its removals and its checkpoints is given up and
+  /// taken again; the other workloads' disks have none, or are drawn.
+  @Test func `a crash loses nothing where the disk keeps room for the store`() {
+    var scenario = Scenario.scripted
+    scenario.reservesRoom = true
+    #expect(expectNoLoss(scenario).imageCount > Amount.of(debug: 50, release: 200))
+  }
+
   @Test(arguments: Scenario.special)
   func `a crash loses nothing where the engine is most at risk`(scenario: Scenario) {
     // They are large.

@@ -48,7 +48,7 @@ import Testing
     let images = CrashImages(state, seed: UInt64(seed))
     try images.visit(limit: Amount.of(sampled: 2, exhaustive: 12)) { image in
       count += 1
-      var check = ImageCheck(image, oracle, scenario.options, seed: UInt64(seed))
+      var check = ImageCheck(image, oracle, scenario, seed: UInt64(seed))
       do {
         _ = try check.run()
       } catch {

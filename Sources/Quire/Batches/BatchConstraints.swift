@@ -44,6 +44,14 @@ final class BatchConstraints {
     self.upkeep = upkeep
   }
 
+  /// The derived attributes whose values constraints read: a new row must have them at once.
+  var derivedSlots: Set<Int> {
+    let names = Set(items.flatMap { $0.index.stored.elements.map(\.path[0]) })
+    return Set(storage.binding.derivations.map(\.slot)).filter {
+      names.contains(storage.binding.name(of: $0))
+    }
+  }
+
   /// The objects with the same values as a row, each once for each constraint.
   func rivals(of bytes: UnsafeRawBufferPointer) throws -> [Rival] {
     keys.removeAll(keepingCapacity: true)

@@ -10,6 +10,9 @@ final class BatchInsertion {
   let execution: BatchExecution
   private let policy: MergePolicyType
   private let constraints: BatchConstraints?
+  /// The derived attributes that constraints read, whose values the row has from the beginning. All
+  /// others are worked out when the objects that they may be derived from are written.
+  private let constrainedSlots: Set<Int>
   /// `nil` if no derived value depends on objects of the entity.
   private let derived: DerivedValues?
   private var source: (BatchRow) throws -> Bool = { _ in true }
@@ -37,6 +40,7 @@ final class BatchInsertion {
       execution.context.persistentStoreCoordinator?.classes.computedDefaults(of: storage.binding))
     rowWriter = RowWriter(storage.layout)
     constraints = try BatchConstraints(write, storage)
+    constrainedSlots = constraints?.derivedSlots ?? []
     let isRead = write.entities.derivations?.readsObjects(of: storage.binding) ?? false
     derived = isRead ? write.derived : nil
   }
@@ -163,23 +167,25 @@ final class BatchInsertion {
     for slot in binding.ruledSlots where !binding.traits[slot].isTransient {
       binding.rules[slot]?.check(row.values[slot]) { failure in
         isValid = false
-        write.validation.fail(failure.code, subject, failure.key, failure.words, failure.value)
+        write.validation.fail(failure.code, validated, failure.key, failure.words, failure.value)
       }
     }
     for slot in binding.limitedSlots {
       let count = write.validation.errors.count
       if binding.traits[slot].isToMany {
-        write.validation.checkCount(0, binding.relationship(slot), subject)
+        write.validation.checkCount(0, binding.relationship(slot), validated)
       } else if !links.contains(where: { $0.slot == slot }) {
         write.validation.fail(
-          .validationMissingMandatoryProperty, subject, binding.name(of: slot), "leads nowhere")
+          .validationMissingMandatoryProperty, validated, binding.name(of: slot), "leads nowhere")
       }
       if write.validation.errors.count > count { isValid = false }
     }
     return isValid
   }
 
-  private var subject: Validation.Subject {
+  private var subject: BatchSubject { BatchSubject(row, links, derived) }
+
+  private var validated: Validation.Subject {
     Validation.Subject(
       entityName: storage.binding.entity.name, objectID: nil, place: place)
   }
@@ -201,7 +207,14 @@ final class BatchInsertion {
   /// Writes a field whose content is not a plain value.
   private func putOther(_ field: Int) throws -> Bool {
     let slot = storage.slotByField[field]
-    guard slot >= 0, !storage.binding.traits[slot].isDerived else { return false }
+    guard slot >= 0 else { return false }
+    if storage.binding.traits[slot].isDerived {
+      guard constrainedSlots.contains(slot), let value = try subject.derivedValue(slot) else {
+        return false
+      }
+      try rowWriter.put(value, in: field)
+      return true
+    }
     if storage.binding.traits[slot].attributeType == nil {
       guard let destination = links.first(where: { $0.slot == slot })?.new else { return false }
       try rowWriter.put(destination, in: field)
@@ -292,6 +305,46 @@ final class BatchInsertion {
       try updating.update([other], isLast: true)
     }
     if derived != nil { underived.append(other) }
+    // The next object may have what this one is to have by now.
+    if !constrainedSlots.isEmpty { try deriveValues() }
     write.changes.recordMerge(into: other)
+  }
+}
+
+/// The current object of a batch insertion, for working out its derived attributes before it is
+/// written.
+private final class BatchSubject: KeyValueCoding {
+  private let row: BatchRow
+  private let links: [BatchLink]
+  private let derived: DerivedValues?
+  /// Of two derived attributes that lead to each other one has no value yet.
+  private let underWay: Set<Int>
+
+  init(_ row: BatchRow, _ links: [BatchLink], _ derived: DerivedValues?, _ underWay: Set<Int> = [])
+  {
+    self.row = row
+    self.links = links
+    self.derived = derived
+    self.underWay = underWay
+  }
+
+  private var binding: EntityBinding { row.storage.binding }
+
+  func derivedValue(_ slot: Int) throws -> AttributeValue? {
+    guard let derivation = binding.derivations.first(where: { $0.slot == slot }) else { return nil }
+    return try derivation.value(
+      for: BatchSubject(row, links, derived, underWay.union([slot])))
+  }
+
+  func value(forKey key: String) throws -> Any? {
+    guard let slot = binding.slot(named: key) else {
+      throw PersistenceError.undefinedKey(key, of: self, message: "has no property \(key)")
+    }
+    let trait = binding.traits[slot]
+    if trait.isDerived, !underWay.contains(slot) { return try derivedValue(slot)?.plainValue }
+    if trait.attributeType != nil { return row.values[slot]?.plainValue }
+    // Nothing leads to an object that is not written yet.
+    if trait.isToMany { return [any KeyValueCoding]() }
+    return links.first { $0.slot == slot }?.new.flatMap { derived?.subject($0) }
   }
 }

@@ -22,7 +22,8 @@ import QuireModel
 /// | relationship | the name of the destination; a list of them, in order if the relationship is |
 ///
 /// Properties without a value are left out, and so are transient ones, derived attributes, and
-/// relationships to nothing. What is decoded again is equal to the last bit, whatever the type.
+/// relationships to nothing. A required attribute without a value, as imported stores may have it,
+/// is `null`: what leaves it out means the default. What is decoded again is equal to the last bit, whatever the type.
 ///
 /// ```swift
 /// let data = try JSONEncoder().encode(context.export(Artwork.where { $0.price > 500 }))
@@ -73,10 +74,8 @@ extension ExportedObject: Codable {
     values = [:]
     for key in container.allKeys
     where key.stringValue != Key.entity.stringValue && key.stringValue != Key.id.stringValue {
-      // `null` is the absence of a value.
-      if let value = try container.decodeIfPresent(ExportedValue.self, forKey: key) {
-        values[Self.name(key)] = value
-      }
+      values[Self.name(key)] =
+        try container.decodeIfPresent(ExportedValue.self, forKey: key) ?? .absent
     }
   }
 
@@ -91,6 +90,8 @@ extension ExportedObject: Codable {
 
 /// A value of an ``ExportedObject``: what formats such as JSON can say.
 public indirect enum ExportedValue: Hashable, Sendable {
+  /// No value, said of an attribute that would have its default otherwise.
+  case absent
   /// A truth value.
   case boolean(Bool)
   /// A whole number.
@@ -109,7 +110,9 @@ extension ExportedValue: Codable {
   /// - Throws: an error of the decoder where there is something else.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let flag = try? container.decode(Bool.self) {
+    if container.decodeNil() {
+      self = .absent
+    } else if let flag = try? container.decode(Bool.self) {
       self = .boolean(flag)
     } else if let number = try? container.decode(Int64.self) {
       self = .integer(number)
@@ -128,6 +131,7 @@ extension ExportedValue: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
+    case .absent: try container.encodeNil()
     case .boolean(let flag): try container.encode(flag)
     case .integer(let number): try container.encode(number)
     case .number(let number): try container.encode(number)

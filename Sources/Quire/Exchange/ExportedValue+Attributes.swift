@@ -102,7 +102,7 @@ extension ExportedValue {
   private func composite(of elements: [AttributeDescription]) -> [String: AttributeValue]? {
     guard case .composite(let values) = self else { return nil }
     var result: [String: AttributeValue] = [:]
-    for (name, value) in values {
+    for (name, value) in values where value != .absent {
       guard let element = elements.first(where: { $0.name == name }),
         let converted = value.value(for: element)
       else { return nil }

@@ -21,7 +21,7 @@ extension ManagedObjectContext {
   /// Inserts new objects with the values of exported ones, and links them as those were linked.
   ///
   /// They are checked when they are saved, as all new objects are: an export without a required
-  /// value that has no default fails there, and one with an object that is in the store already, by
+  /// value that has no default, or with one that is ``ExportedValue/absent``, fails there, and one with an object that is in the store already, by
   /// a unique value, is merged as the ``mergePolicy`` says.
   ///
   /// - Parameters:
@@ -69,10 +69,12 @@ extension ManagedObject {
       if trait.isTransient { continue }
       switch property {
       case .attribute(let attribute):
-        guard attribute.derivationExpression == nil, let value = try self.attribute(slot) else {
-          continue
+        if attribute.derivationExpression != nil { continue }
+        if let value = try self.attribute(slot) {
+          values[attribute.name] = ExportedValue(value)
+        } else if !attribute.isOptional {
+          values[attribute.name] = .absent
         }
-        values[attribute.name] = ExportedValue(value)
       case .relationship(let relationship):
         let value = try self.value(forKey: relationship.name)
         switch value {
@@ -114,8 +116,8 @@ private struct ExportedInsertion {
     guard byID.updateValue(object, forKey: exported.id) == nil else {
       throw failure(exported, nil, "is there twice: the objects of an export have different IDs")
     }
-    // Optional values that were left out are absent, whatever the default is. Required ones cannot
-    // be: who has left them out means the default.
+    // Optional values that were left out are absent, whatever the default is. Who has left out a
+    // required one means the default; where it is said to be absent the save tells of it.
     for attribute in object.entity.attributes
     where attribute.isOptional && !attribute.isTransient && attribute.derivationExpression == nil
       && exported.values[attribute.name] == nil
@@ -124,6 +126,7 @@ private struct ExportedInsertion {
     }
     for (name, value) in exported.values {
       if let relationship = object.entity.relationship(named: name) {
+        if value == .absent { continue }
         links.append((object, relationship, try destinations(value, name, exported)))
         continue
       }
@@ -131,6 +134,10 @@ private struct ExportedInsertion {
         throw PersistenceError.undefinedKey(
           name, of: object.objectID,
           message: "has no property \(name), which the exported \(exported.id) has")
+      }
+      if value == .absent {
+        try object.setValue(nil, forKey: name)
+        continue
       }
       guard let value = value.value(for: attribute) else {
         throw failure(
@@ -200,6 +207,7 @@ extension ExportedValue {
   /// For messages.
   fileprivate var described: String {
     switch self {
+    case .absent: "absent"
     case .boolean(let flag): "\(flag)"
     case .integer(let number): "\(number)"
     case .number(let number): "\(number)"

@@ -38,8 +38,7 @@ extension ManagedObject {
       if let property = entity.fetchedProperty(named: key) { return try fetchedObjects(property) }
       if key == FetchExpression.objectIDName { return objectID }
       if key == FetchExpression.entityName { return entity }
-      _ = try slot(for: key)
-      return nil
+      return try askedValue(forUndefinedKey: key)
     }
     recordAccess(to: slot)
     let trait = binding.traits[slot]
@@ -54,9 +53,26 @@ extension ManagedObject {
     }
   }
 
+  private func askedValue(forUndefinedKey key: String) throws -> Any? {
+    let question = UndefinedKeyQuestion()
+    let answer = try UndefinedKeyQuestion.$current.withValue(question) {
+      try self.value(forUndefinedKey: key)
+    }
+    if question.isUnanswered { _ = try slot(for: key) }
+    return answer
+  }
+
   /// Sets a property: what ``PropertyReading/setValue(_:forKey:)`` does.
   final func setKeyedValue(_ value: Any?, _ key: String) throws {
-    let slot = try slot(for: key)
+    guard let slot = binding.slot(named: key) else {
+      if entity.fetchedProperty(named: key) != nil { throw fetchedPropertyError(key) }
+      let question = UndefinedKeyQuestion()
+      try UndefinedKeyQuestion.$current.withValue(question) {
+        try setValue(value, forUndefinedKey: key)
+      }
+      if question.isUnanswered { _ = try self.slot(for: key) }
+      return
+    }
     let trait = binding.traits[slot]
     if trait.attributeType != nil, value == nil { return try setAttribute(slot, nil) }
     // The most common types, without conversion.
@@ -146,4 +162,14 @@ extension ManagedObject {
     error.rejectedValue = value
     return error
   }
+}
+
+/// A question for the value of a key that the model does not have, which may come from anywhere: a
+/// class whose own hook ends the program says instead that it has no answer.
+///
+/// `@unchecked Sendable`: a task-local value has to be; it is used within one call, by the thread
+/// that makes it.
+package final class UndefinedKeyQuestion: @unchecked Sendable {
+  @TaskLocal package static var current: UndefinedKeyQuestion?
+  package var isUnanswered = false
 }

@@ -256,6 +256,29 @@ nonisolated open class ManagedObject {
   /// delete rule that denies holds also where an override does not call `super`.
   open func validateForDelete() throws { try validateDeletion() }
 
+  /// Answers ``PropertyReading/value(forKey:)`` for a name that the entity does not have.
+  ///
+  /// A class overrides it to let what its getters work out be read by name: there is no Objective-C
+  /// runtime that would find them. Section names of a ``FetchedResultsController`` are read in this
+  /// way; the predicates and sort keys of a fetch are not.
+  ///
+  /// ```swift
+  /// override func value(forUndefinedKey key: String) throws -> Any? {
+  ///   key == "initial" ? initial : try super.value(forUndefinedKey: key)
+  /// }
+  /// ```
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey``, unless a class overrides it.
+  open func value(forUndefinedKey key: String) throws -> Any? {
+    _ = try slot(for: key)
+    return nil
+  }
+
+  /// Answers ``PropertyReading/setValue(_:forKey:)`` for a name that the entity does not have.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey``, unless a class overrides it.
+  open func setValue(_ value: Any?, forUndefinedKey key: String) throws { _ = try slot(for: key) }
+
   /// Checks a value for a property, and may replace it by another.
   ///
   /// The validation of an object calls this for each property that was set, and for all properties

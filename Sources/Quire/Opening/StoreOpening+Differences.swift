@@ -28,4 +28,24 @@ extension StoreOpening {
       + "of which the model knows nothing: if it was written with several models merged, open it "
       + "with all of them, as ManagedObjectModel(byMerging:) makes one of them"
   }
+
+  /// Checks that a model that is taken for the store's says nothing new of names, which opening the
+  /// store would leave undone.
+  ///
+  /// - Throws: ``PersistenceError/Code/migration``, with what to write.
+  func checkRenamings(since stored: ManagedObjectModel) throws {
+    let renamings = model.current.unseenRenamings(since: stored)
+    guard let first = renamings.first else { return }
+    let statements = renamings.map { "\($0.name) was \($0.formerName)" }
+    var error = PersistenceError(
+      .migration,
+      "the model says that \(statements.joined(separator: " and that ")), but the store has both "
+        + "names, and is in nothing else of another version: opened as it is, every value would be "
+        + "under the other name. Write versionHashModifier: \"2\" beside one of these renamings (Hash "
+        + "Modifier in Xcode), so that the versions differ and the values are moved, or take the "
+        + "renamings away")
+    error.entityName = first.entityName
+    error.key = first.propertyName
+    throw error
+  }
 }

@@ -211,7 +211,10 @@ struct StoreOpening {
     let archive = ModelArchive.encode(model.current)
     if options.isReadOnly {
       if try StoreSchema.hasModel(archive, versionName: nil, in: snapshot) { return }
-      return try checkLinks(in: snapshot)
+      // A stored model that cannot be read is ignored, as it is for a writable store.
+      guard let stored = try? StoreSchema.model(in: snapshot) else { return }
+      try checkRenamings(since: stored)
+      return try checkLinks(since: stored)
     }
     let hasOtherIndexes = try StoreSchema.hasOtherIndexes(than: model.current, in: snapshot)
     if !hasOtherIndexes, try StoreSchema.hasModel(archive, versionName: name, in: snapshot),
@@ -220,6 +223,7 @@ struct StoreOpening {
       return
     }
     let stored = try? StoreSchema.model(in: snapshot)
+    if let stored { try checkRenamings(since: stored) }
     if let stored, model.current.relationshipToClear(since: stored) != nil {
       // Dangling links are found when links are rebuilt.
       var clearing = Migration(
@@ -251,11 +255,8 @@ struct StoreOpening {
 
   /// - Throws: ``PersistenceError/Code/migration`` if a read-only store may have links to deleted
   ///   objects, which the model does not allow.
-  private func checkLinks(in snapshot: Snapshot) throws {
-    // A stored model that cannot be read is ignored, as it is for a writable store.
-    guard let stored = try? StoreSchema.model(in: snapshot),
-      let relationship = model.current.relationshipToClear(since: stored)
-    else { return }
+  private func checkLinks(since stored: ManagedObjectModel) throws {
+    guard let relationship = model.current.relationshipToClear(since: stored) else { return }
     throw PersistenceError(
       .migration,
       "\(relationship) may lead to objects that were deleted by the rule No Action, which its inverse "

@@ -128,6 +128,9 @@ final class DerivedValues {
     return error
   }
 
+  /// An object of the transaction, as its derived values will be read.
+  func subject(_ reference: Reference) -> any KeyValueCoding { DerivedSubject(reference, self) }
+
   /// The value that an attribute will have, as far as it is known. Derived values that are still
   /// pending are evaluated first, up to a depth.
   func value(_ slot: Int, _ field: Int, of reference: Reference, isDerived: Bool) throws

@@ -16,6 +16,7 @@ extension SectionedList<ManagedObject> {
         guard let object = object as? Result else { return "" }
         return try naming.name(of: object)
       }
+      try naming.check(sections, of: found)
       // Without section names there is always one section, even an empty one.
       if case .none = naming, sections.isEmpty { sections = [Section(name: "", range: 0..<0)] }
       return

@@ -123,7 +123,8 @@ public final class FetchedResultsController<Result: ManagedObject> {
   ///   - fetchRequest: a request. Without sort keys objects come by the names of their sections,
   ///     and by their IDs.
   ///   - sectionNameKeyPath: a path to a text, a number or a date, which may be transient; `nil`
-  ///     for one section.
+  ///     for one section. What is no property of the model the class may answer, by
+  ///     ``ManagedObject/value(forUndefinedKey:)``.
   ///   - cacheName: accepted for source compatibility. There is no cache: sections are computed
   ///     from the values that the fetch reads for its sort keys.
   public init(
@@ -137,20 +138,22 @@ public final class FetchedResultsController<Result: ManagedObject> {
     naming = sectionNameKeyPath.map { .path(FetchExpression.names(in: $0)) } ?? .none
   }
 
-  /// A controller whose section names are made by a function.
+  /// A controller whose section names are made by a function, or are read by a key path of the class:
+  /// `sectionName: \.initial`.
   ///
-  /// - Parameter sectionName: returns the name of an object's section. The request's first sort key
+  /// - Parameter sectionName: returns the name of an object's section; `nil` is the empty name. The
+  ///   request's first sort key
   ///   must keep the objects of a section together. The function is called again when an object of
   ///   the entity changes. The controller holds it.
   public init(
     fetchRequest: FetchRequest<Result>, managedObjectContext: ManagedObjectContext,
-    sectionName: @escaping (Result) throws -> String
+    sectionName: @escaping (Result) throws -> String?
   ) {
     self.fetchRequest = fetchRequest
     self.managedObjectContext = managedObjectContext
     sectionNameKeyPath = nil
     cacheName = nil
-    naming = .function(sectionName)
+    naming = .function { try sectionName($0) ?? "" }
   }
 
   /// Does nothing, as there are no caches; for source compatibility.
@@ -163,12 +166,12 @@ public final class FetchedResultsController<Result: ManagedObject> {
   ///   in two parts, or if the values at the path of section names cannot be names; what
   ///   ``ManagedObjectContext/fetch(_:)`` throws. The former result stays then.
   public func performFetch() throws {
-    let request = fetchRequest.ordered(inSectionsBy: sectionNameKeyPath)
     let wasBusy = isBusy
     isBusy = true
     defer { isBusy = wasBusy }
     managedObjectContext.processPendingChangesOfEvent()
     try managedObjectContext.throwKeptErrors()
+    let request = try orderedRequest()
     let scope = try FetchedResultsScope(request, naming, in: managedObjectContext)
     let list = try fetch(request, scope)
     followed = request
@@ -179,6 +182,17 @@ public final class FetchedResultsController<Result: ManagedObject> {
     objectIDs = ChunkedList(list.elements.map(\.objectID))
     waiting = nil
     observe()
+  }
+
+  /// The request, with an order if it has none.
+  private func orderedRequest() throws -> FetchRequest<Result> {
+    guard fetchRequest.sortDescriptors.isEmpty, let sectionNameKeyPath else {
+      return fetchRequest.ordered(inSectionsBy: nil)
+    }
+    // No fetch can sort by what the objects alone tell: then they must come by their IDs.
+    let target = try FetchTarget(fetchRequest, in: managedObjectContext, reading: [])
+    let isStored = try naming.storedPath(of: target.entityName, in: managedObjectContext) != nil
+    return fetchRequest.ordered(inSectionsBy: isStored ? sectionNameKeyPath : nil)
   }
 
   /// The present result of the last request.

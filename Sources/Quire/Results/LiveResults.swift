@@ -16,7 +16,7 @@ extension ManagedObjectContext {
   /// the difference from the one it had; no change is lost, and none is kept waiting in memory.
   /// After a ``reset()``, which leaves no object, the result is fetched anew: its objects are
   /// others, and those that the loop had are among ``LiveResult/updatedIDs``. It ends when its task
-  /// is cancelled.
+  /// is cancelled, and when the last store of the context is closed.
   ///
   /// It runs in the isolation of the context, as the objects belong there. What a change costs is
   /// said of ``FetchedResultsController``, which does the work.
@@ -62,20 +62,30 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
     let signal = Signal()
     let follower = ResultFollower(controller) { signal.send() }
     follower.followResets(of: context)
-    return AsyncIterator(follower: follower, signal: signal)
+    let stores = context.persistentStoreCoordinator
+    let closings = stores?.observeStores { if !$0.removed.isEmpty { signal.send() } }
+    return AsyncIterator(
+      follower: follower, signal: signal, stores: stores, closings: closings)
   }
 
   /// Waits for changes of the result.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let follower: ResultFollower<Result>
     fileprivate let signal: Signal
+    /// Where the context's stores are, and what tells when one of them is closed.
+    private let stores: PersistentStoreCoordinator?
+    private let closings: CoordinatorObservation?
     private var hasBegun = false
 
-    fileprivate init(follower: ResultFollower<Result>, signal: Signal) {
+    fileprivate init(
+      follower: ResultFollower<Result>, signal: Signal, stores: PersistentStoreCoordinator?,
+      closings: CoordinatorObservation?
+    ) {
       (self.follower, self.signal) = (follower, signal)
+      (self.stores, self.closings) = (stores, closings)
     }
 
-    /// The next result; `nil` when the task is cancelled.
+    /// The next result; `nil` when the task is cancelled, and when no store is open any more.
     ///
     /// - Parameter actor: the isolation of the context.
     public mutating func next(
@@ -88,6 +98,7 @@ public struct LiveResults<Result: ManagedObject>: AsyncSequence {
         return first
       }
       while true {
+        if stores?.persistentStores.isEmpty ?? false { return nil }
         if follower.isDetached { return try follower.fetch() }
         if let news = follower.takeNews() { return news }
         await signal.wait(actor)

@@ -11,9 +11,10 @@ enum SectionNaming<Result: ManagedObject> {
   /// The path, if a fetch can read it with the objects, from the row or from the object with
   /// unsaved changes.
   ///
-  /// - Returns: `nil` if the objects must be made to read it.
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` if a name is not that of a property;
-  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the path leads to
+  /// - Returns: `nil` if the objects must be made to read it: a property is transient, or is none of
+  ///   the model's, which the objects' class may answer.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` if a name is not that of a property, and the
+  ///   objects have no class of their own; ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the path leads to
   ///   objects.
   func storedPath(of entityName: String, in context: ManagedObjectContext) throws -> [String]? {
     guard case .path(let names) = self, let model = context.modelBinding,
@@ -23,21 +24,60 @@ enum SectionNaming<Result: ManagedObject> {
       _ = try FetchPath(names, from: binding, in: model)
       guard binding.entity.leadsToOneValue(names[...], in: model) else { throw noName() }
       return names
-    } catch let error as PersistenceError
-      where error.code == .persistentStoreUnsupportedRequestType && error.key != nil
-    {
+    } catch let error as PersistenceError {
       // A transient property is in no store.
-      return nil
+      if error.code == .persistentStoreUnsupportedRequestType, error.key != nil { return nil }
+      let type = context.persistentStoreCoordinator?.classes.type(for: binding)
+      if error.code == .undefinedKey, type.map({ $0 != ManagedObject.self }) ?? false { return nil }
+      throw error
     }
   }
 
   func name(of object: Result) throws -> String {
     switch self {
     case .none: ""
-    case .path(let names):
-      try sectionName(try object.value(forKeyPath: names.joined(separator: ".")))
+    case .path(let names): try sectionName(try value(at: names, of: object))
     case .function(let name): try name(object)
     }
+  }
+}
+
+extension SectionNaming {
+  private func value(at names: [String], of object: Result) throws -> Any? {
+    do {
+      return try object.value(forKeyPath: names.joined(separator: "."))
+    } catch var error as PersistenceError where error.code == .undefinedKey {
+      error.message = "\(error.message). \(uncallable(names, type(of: object)))"
+      throw error
+    }
+  }
+
+  /// Checks the names of a result: a transient property that no object has a value of, and that the
+  /// class does not declare, is worked out by a getter, which cannot be called by its name.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey``.
+  func check(_ sections: [ListSection], of objects: some Collection<ManagedObject>) throws {
+    guard case .path(let names) = self, names.count == 1, sections.count == 1,
+      sections[0].name.isEmpty, let object = objects.first,
+      let slot = object.binding.slot(named: names[0]), object.binding.traits[slot].isTransient,
+      type(of: object) != ManagedObject.self,
+      !DeclaredClass.of(type(of: object)).properties.contains(where: { $0.name == names[0] })
+    else { return }
+    for object in objects where try object.value(forKey: names[0]) != nil { return }
+    var error = PersistenceError(
+      .undefinedKey,
+      "no object has a value of \(object.entity.name).\(names[0]), a transient property that "
+        + "\(type(of: object)) does not declare. \(uncallable(names, type(of: object)))")
+    error.entityName = object.entity.name
+    error.key = names[0]
+    throw error
+  }
+
+  private func uncallable(_ names: [String], _ type: ManagedObject.Type) -> String {
+    let path = names.joined(separator: "?.")
+    return "What a getter of the class works out cannot be called by its name: give the controller "
+      + "sectionName: \\\(type).\(path) in place of the key path, or let the class answer "
+      + "value(forUndefinedKey:)"
   }
 }
 

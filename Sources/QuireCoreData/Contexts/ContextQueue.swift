@@ -39,11 +39,43 @@ final class ContextQueue: Sendable {
     (own ?? .main).async { work.body() }
   }
 
+  /// Runs `body` on the queue, later, for a context that is not of the main queue by itself.
+  ///
+  /// Where a child has brought it there, a main thread that waits for `body` waits for ever: a family
+  /// has one queue, and nothing else may touch its objects. So the first time that happens, or seems
+  /// to, the program is told.
+  func asyncOfPrivateContext(_ body: @escaping () -> Void) {
+    guard isMain else { return async(body) }
+    let start = Start()
+    async {
+      start.hasBegun.store(true, ordering: .relaxed)
+      body()
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
+      guard !start.hasBegun.load(ordering: .relaxed),
+        !Self.hasWarned.exchange(true, ordering: .relaxed)
+      else { return }
+      FileHandle.standardError.write(Data(Self.warning.utf8))
+    }
+  }
+
   /// Runs `body` on the queue and waits for it; in place, if the calling code runs on the queue.
   func sync<Result>(_ body: () throws -> Result) rethrows -> Result {
     if isCurrent { return try body() }
     return try (own ?? .main).sync(execute: body)
   }
+
+  private final class Start: Sendable {
+    let hasBegun = Atomic(false)
+  }
+
+  private static let patience = 2.0
+  private static let hasWarned = Atomic(false)
+  private static let warning =
+    "QuireCoreData: a block of a private context has been waiting for the main queue for two seconds. "
+    + "The context has a child of the main queue, and a family of contexts has one queue: where the main "
+    + "thread waits for the block, it waits for ever. Call performAndWait there, which runs the block in "
+    + "place, or do not wait.\n"
 
   /// Sound: the queue runs one body at a time, and a context belongs to its queue. That a body
   /// brings along nothing else that is used elsewhere at the same time is the program's promise, as

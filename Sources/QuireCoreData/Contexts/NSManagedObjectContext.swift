@@ -223,9 +223,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Runs a block on the context's queue, later.
   ///
   /// The queue of a context with a parent is that of its family, as parent and child read each
-  /// other's objects: the main queue if one of them is of the main queue.
+  /// other's objects: the main queue if one of them is of the main queue. The main thread must not
+  /// wait for the block then, but by ``performAndWait(_:)-(()->Void)``; the first block that waits for
+  /// two seconds is told of on standard error.
   open func perform(_ block: @escaping () -> Void) {
-    queue.async { [self] in quireContext.performAndWait(block) }
+    run { [self] in quireContext.performAndWait(block) }
+  }
+
+  private func run(_ body: @escaping () -> Void) {
+    if concurrencyType == .mainQueueConcurrencyType {
+      queue.async(body)
+    } else {
+      queue.asyncOfPrivateContext(body)
+    }
   }
 
   /// Runs a block on the context's queue, and returns its result, or throws what it throws.
@@ -233,7 +243,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     let box: Box<Swift.Result<Result, Failure>> = await withCheckedContinuation { continuation in
-      queue.async { [self] in
+      run { [self] in
         let result = quireContext.performAndWait {
           Swift.Result { () throws(Failure) in try block() }
         }

@@ -23,17 +23,26 @@ open class NSManagedObject: ManagedObject {
       entity: raising { try entity.resolved(in: context) }, insertInto: context?.quireContext)
   }
 
-  /// Answers ``value(forKey:)`` for a name that the entity does not have: stops the program, unless
-  /// a class overrides it.
-  open func value(forUndefinedKey key: String) -> Any? {
-    raising { _ = try (self as ManagedObject).value(forKey: key) }
-    return nil
+  /// Answers ``value(forKey:)`` for a name that the entity does not have, and a controller's section
+  /// names: stops the program, unless a class overrides it.
+  ///
+  /// A function that can throw asks as well, and throws where no class overrides it.
+  open override func value(forUndefinedKey key: String) -> Any? {
+    if let question = UndefinedKeyQuestion.current {
+      question.isUnanswered = true
+      return nil
+    }
+    return raising { try super.value(forUndefinedKey: key) }
   }
 
   /// Answers ``setValue(_:forKey:)`` for a name that the entity does not have: stops the program,
   /// unless a class overrides it.
-  open func setValue(_ value: Any?, forUndefinedKey key: String) {
-    raising { try (self as ManagedObject).setValue(value, forKey: key) }
+  open override func setValue(_ value: Any?, forUndefinedKey key: String) {
+    if let question = UndefinedKeyQuestion.current {
+      question.isUnanswered = true
+      return
+    }
+    raising { try super.setValue(value, forUndefinedKey: key) }
   }
 
   /// Checks a value by the rules of the model, and by the validation predicates that were set in

@@ -109,6 +109,13 @@ open class NSFetchedResultsController<ResultType>: NSObject {
       self.erased = erased
     }
 
+    /// The content of a controller that is being made.
+    convenience init(of base: FetchedResultsController<ManagedObject>) {
+      self.init(base) {
+        fatalError("a controller was asked for its delegate's form before it was made")
+      }
+    }
+
     func controllerWillChangeContent(_ controller: FetchedResultsController<ManagedObject>) {
       delegate?.controllerWillChangeContent(erased())
     }
@@ -163,13 +170,43 @@ open class NSFetchedResultsController<ResultType>: NSObject {
       fetchRequest: FetchRequest<ManagedObject>(entityName: ""),
       managedObjectContext: context.quireContext, sectionNameKeyPath: sectionNameKeyPath,
       cacheName: name)
-    content = Content(base) {
-      fatalError("a controller was asked for its delegate's form before it was made")
-    }
+    content = Content(of: base)
     super.init()
+    shareContent()
+  }
+
+  /// A controller whose section names are what a function or a key path of the class makes of an
+  /// object: `sectionName: \.initial`.
+  ///
+  /// Core Data calls a getter by its name, which needs the Objective-C runtime. The request's first
+  /// sort descriptor must keep the objects of a section together.
+  public init(
+    fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
+    sectionName: @escaping (ResultType) throws -> String?, cacheName name: String? = nil
+  ) {
+    self.fetchRequest = fetchRequest
+    managedObjectContext = context
+    sectionNameKeyPath = nil
+    cacheName = name
+    let base = FetchedResultsController(
+      fetchRequest: FetchRequest<ManagedObject>(entityName: ""),
+      managedObjectContext: context.quireContext,
+      sectionName: { object in
+        // The objects of the request, in the type that it names.
+        try (object as? ResultType).flatMap(sectionName)
+      })
+    content = Content(of: base)
+    super.init()
+    shareContent()
+  }
+
+  /// Lets the delegate get a controller of the type that it knows.
+  private func shareContent() {
+    let (request, context) = (fetchRequest, managedObjectContext)
+    let (path, name) = (sectionNameKeyPath, cacheName)
     content.erased = { [unowned content] in
       NSFetchedResultsController<NSFetchRequestResult>(
-        fetchRequest.converted(), context, sectionNameKeyPath, name, sharing: content)
+        request.converted(), context, path, name, sharing: content)
     }
   }
 

@@ -63,6 +63,7 @@ struct CSVColumns {
 
   private func text(of value: ExportedValue) throws -> String {
     switch value {
+    case .absent: return ""
     case .boolean(let flag): return "\(flag)"
     case .integer(let number): return "\(number)"
     case .number(let number): return "\(number)"
@@ -133,7 +134,11 @@ struct CSVColumns {
     }
     var object = ExportedObject(entityName: entity.name, id: id, values: values)
     for (column, field) in zip(columns, fields) {
-      guard let field else { continue }
+      guard let field else {
+        // The column is there: the value is absent, and not the default.
+        if let column { object.values[column.name] = .absent }
+        continue
+      }
       if let column {
         object.values[column.name] = try value(of: field, column.kind, column.name)
       } else if !field.isEmpty {

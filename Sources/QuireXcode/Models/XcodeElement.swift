@@ -18,6 +18,8 @@ struct XcodeFields {
   let element: XcodeElement
   private var unread: [String: String]
   private(set) var notes: [XcodeModelNote] = []
+  /// What the element means and cannot be told: the first such thing.
+  private(set) var failure: String?
 
   init(_ element: XcodeElement) {
     self.element = element
@@ -34,7 +36,7 @@ struct XcodeFields {
   mutating func flag(_ name: String, default absent: Bool = false) -> Bool {
     guard let text = text(name) else { return absent }
     guard let flag = Self.flag(text) else {
-      note("\(name) is “\(text)”, which is neither YES nor NO; taken as \(absent ? "YES" : "NO")")
+      fail("\(name) is “\(text)”, which is neither YES nor NO")
       return absent
     }
     return flag
@@ -43,7 +45,7 @@ struct XcodeFields {
   mutating func integer(_ name: String) -> Int? {
     guard let text = nonEmptyText(name) else { return nil }
     guard let number = Int(text) else {
-      note("\(name) is “\(text)”, which is not a whole number; ignored")
+      fail("\(name) is “\(text)”, which is not a whole number")
       return nil
     }
     return number
@@ -52,7 +54,7 @@ struct XcodeFields {
   mutating func number(_ name: String) -> Double? {
     guard let text = nonEmptyText(name) else { return nil }
     guard let number = Double(text), number.isFinite else {
-      note("\(name) is “\(text)”, which is not a number; ignored")
+      fail("\(name) is “\(text)”, which is not a number")
       return nil
     }
     return number
@@ -70,8 +72,15 @@ struct XcodeFields {
   }
 
   mutating func note(_ text: String) {
+    notes.append(XcodeModelNote(line: element.line, described(text)))
+  }
+
+  /// Refuses the model, once the element is read: what the text says would be something else.
+  mutating func fail(_ text: String) { failure = failure ?? described(text) }
+
+  private func described(_ text: String) -> String {
     let name = element.attributes["name"].map { " \($0)" } ?? ""
-    notes.append(XcodeModelNote(line: element.line, "\(element.name)\(name): \(text)"))
+    return "\(element.name)\(name): \(text)"
   }
 
   /// The notes, with one for each attribute that was not read.

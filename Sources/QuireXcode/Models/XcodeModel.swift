@@ -10,7 +10,8 @@ import QuireModel
 ///
 /// The loader reads everything that Xcode writes, except what does not affect a store (positions on
 /// the canvas, tools versions). Content that it does not know is ignored and
-/// listed in ``notes``, so that models of a newer Xcode can be loaded.
+/// listed in ``notes``, so that models of a newer Xcode can be loaded. What would mean something else
+/// then is an error: a type or a delete rule of no known name, a flag or a number that is none.
 public struct XcodeModel: Sendable {
   /// The name of the version: that of its folder, without the extension.
   public let name: String
@@ -79,11 +80,17 @@ public struct XcodeModel: Sendable {
 extension ManagedObjectModel {
   /// Loads a `.xcdatamodel` folder, or the `contents` file in one.
   ///
-  /// ``XcodeModel`` does the same and reports what it did not understand.
-  public convenience init(contentsOf url: URL) throws(XcodeModelError) {
-    let loaded = try XcodeModel(contentsOf: url).model
+  /// - Parameter noting: called with each remark on content that was not understood, or that was
+  ///   changed in reading; ``XcodeModel/notes`` has the same.
+  /// - Throws: when the model cannot be read, or what it says cannot be told: a type or a delete rule
+  ///   of no known name, a flag that is neither YES nor NO.
+  public convenience init(
+    contentsOf url: URL, noting: (XcodeModelNote) -> Void = { _ in }
+  ) throws(XcodeModelError) {
+    let loaded = try XcodeModel(contentsOf: url)
+    loaded.notes.forEach(noting)
     do {
-      try self.init(loaded.declaration)
+      try self.init(loaded.model.declaration)
     } catch {
       throw XcodeModelError(file: url.path, reason: .inconsistent(error))
     }

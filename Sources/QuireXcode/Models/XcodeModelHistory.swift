@@ -79,15 +79,22 @@ extension VersionedModel {
   /// wrote, or by ``VersionedModel/versions``. A folder that goes meanwhile has no other versions
   /// then. ``XcodeModelHistory`` loads all at once and reports what it did not understand.
   ///
+  /// - Parameter noting: called with each remark on the current version, as ``XcodeModel/notes`` has
+  ///   them.
   /// - Throws: when the folder cannot be read, has no version, or its current version cannot be
   ///   loaded.
-  public init(contentsOf url: URL) throws(XcodeModelError) {
+  public init(
+    contentsOf url: URL, noting: (XcodeModelNote) -> Void = { _ in }
+  ) throws(XcodeModelError) {
     guard url.pathExtension == "xcdatamodeld" else {
-      self = try XcodeModelHistory(contentsOf: url).versionedModel
+      let history = try XcodeModelHistory(contentsOf: url)
+      history.versions.flatMap(\.notes).forEach(noting)
+      self = history.versionedModel
       return
     }
     let document = try XcodeVersionFolder(url)
     let current = try document.version(named: document.currentName)
+    current.notes.forEach(noting)
     self.init(
       name: document.name, versionNames: document.names,
       current: Version(document.currentName, current.model)

@@ -36,7 +36,7 @@ extension XcodeModelReader {
       attribute.elements = try elements(of: element, &fields, within: outer, depth: depth)
     }
     fields.skip("syncable", "storedInTruthFile")
-    notes += fields.finish()
+    finish(&fields)
     for child in element.children {
       switch child.name {
       case "userInfo": attribute.userInfo = userInfo(child)
@@ -49,28 +49,27 @@ extension XcodeModelReader {
 
   private func type(_ fields: inout XcodeFields) -> AttributeType {
     guard let text = fields.nonEmptyText("attributeType") else { return .undefined }
-    switch text {
-    case "Undefined": return .undefined
-    case "Integer 16": return .integer16
-    case "Integer 32": return .integer32
-    case "Integer 64": return .integer64
-    case "Decimal": return .decimal
-    case "Double": return .double
-    case "Float": return .float
-    case "String": return .string
-    case "Boolean": return .boolean
-    case "Date": return .date
-    case "Binary", "Binary Data": return .binaryData
-    case "UUID": return .uuid
-    case "URI": return .uri
-    case "Transformable": return .transformable
-    case "ObjectID": return .objectID
-    case "Composite": return .composite
-    default:
-      fields.note("the type “\(text)” is unknown; taken as undefined")
-      return .undefined
+    // As Xcode writes it, or in another case, as people and generators do.
+    if let type = Self.types[text] { return type }
+    if let (name, type) = Self.types.first(where: { $0.key.lowercased() == text.lowercased() }) {
+      fields.note("the type “\(text)” is taken as \(name)")
+      return type
     }
+    let names = Self.types.keys.sorted().joined(separator: ", ")
+    fields.fail("the type “\(text)” is unknown; there are \(names)")
+    return .undefined
   }
+
+  private static let types: [String: AttributeType] = [
+    "Undefined": .undefined, "Integer 16": .integer16, "Integer 32": .integer32,
+    "Integer 64": .integer64, "Decimal": .decimal, "Double": .double, "Float": .float,
+    "String": .string, "Boolean": .boolean, "Date": .date, "Binary": .binaryData,
+    "Binary Data": .binaryData, "UUID": .uuid, "URI": .uri, "Transformable": .transformable,
+    "ObjectID": .objectID, "Composite": .composite,
+    // The names of Core Data's constants, without their ends.
+    "Integer16": .integer16, "Integer32": .integer32, "Integer64": .integer64,
+    "BinaryData": .binaryData,
+  ]
 
   private func validation(_ fields: inout XcodeFields) -> AttributeValidation {
     var validation = AttributeValidation()

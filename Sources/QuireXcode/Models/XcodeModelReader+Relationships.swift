@@ -27,7 +27,7 @@ extension XcodeModelReader {
     relationship.versionHashModifier = fields.nonEmptyText("versionHashModifier")
     relationship.isIndexedBySpotlight = fields.flag("spotlightIndexingEnabled")
     fields.skip("inverseEntity", "syncable", "storedInTruthFile", "indexed")
-    notes += fields.finish()
+    finish(&fields)
     for child in element.children {
       if child.name == "userInfo" {
         relationship.userInfo = userInfo(child)
@@ -50,16 +50,21 @@ extension XcodeModelReader {
   }
 
   private func deleteRule(_ fields: inout XcodeFields) -> DeleteRule {
-    switch fields.nonEmptyText("deletionRule") {
-    case nil, "Nullify": return .nullify
-    case "Cascade": return .cascade
-    case "Deny": return .deny
-    case "No Action": return .noAction
-    case let other?:
-      fields.note("the delete rule “\(other)” is unknown; taken as Nullify")
-      return .nullify
+    guard let text = fields.nonEmptyText("deletionRule") else { return .nullify }
+    if let rule = Self.deleteRules[text] { return rule }
+    let known = Self.deleteRules.first { $0.key.lowercased() == text.lowercased() }
+    if let (name, rule) = known {
+      fields.note("the delete rule “\(text)” is taken as \(name)")
+      return rule
     }
+    let names = Self.deleteRules.keys.sorted().joined(separator: ", ")
+    fields.fail("the delete rule “\(text)” is unknown; there are \(names)")
+    return .nullify
   }
+
+  private static let deleteRules: [String: DeleteRule] = [
+    "Nullify": .nullify, "Cascade": .cascade, "Deny": .deny, "No Action": .noAction,
+  ]
 }
 
 /// Corrects relationships whose inverse does not lead back, as some real models have.

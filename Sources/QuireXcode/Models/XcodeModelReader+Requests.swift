@@ -9,7 +9,7 @@ extension XcodeModelReader {
     let name = fields.nonEmptyText("name") ?? property ?? ""
     guard let entity = fields.nonEmptyText("entity") else {
       fields.note("it has no entity; ignored")
-      notes += fields.finish()
+      finish(&fields)
       return nil
     }
     var request = FetchRequestTemplate(name: name, entityName: entity)
@@ -27,7 +27,7 @@ extension XcodeModelReader {
       either("returnObjectsAsFaults", "returnsObjectsAsFaults", &fields)
     request.returnsDistinctResults =
       either("returnDistinctResults", "returnsDistinctResults", &fields)
-    notes += fields.finish()
+    finish(&fields)
     for child in element.children {
       if child.name == "userInfo" {
         request.userInfo = userInfo(child)
@@ -62,7 +62,7 @@ extension XcodeModelReader {
       }
     }
     if request == nil { fields.note("it has no fetch request; ignored") }
-    notes += fields.finish()
+    finish(&fields)
     guard let request else { return nil }
     var property = FetchedPropertyDescription(name, request: request)
     property.isOptional = isOptional
@@ -79,7 +79,7 @@ extension XcodeModelReader {
     var index = FetchIndexDescription(try required("name", &fields), [])
     let predicate = fields.nonEmptyText("partialIndexPredicate")
     index.partialIndexPredicate = fields.nonEmptyText("predicateString") ?? predicate
-    notes += fields.finish()
+    finish(&fields)
     for child in element.children {
       guard child.name == "fetchIndexElement" else {
         noteUnknown(child)
@@ -94,7 +94,7 @@ extension XcodeModelReader {
     _ child: XcodeElement
   ) -> FetchIndexDescription.Element? {
     var fields = XcodeFields(child)
-    defer { notes += fields.finish() }
+    defer { finish(&fields) }
     let property = fields.nonEmptyText("property")
     let expression = fields.nonEmptyText("expression")
     let expressionType = fields.nonEmptyText("expressionType")

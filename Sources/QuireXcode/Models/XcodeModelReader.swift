@@ -3,8 +3,9 @@ import QuireModel
 
 /// Converts the elements of a model's XML to declarations.
 ///
-/// Content that it does not know is noted and left out; without content that is needed, such as a
-/// name or a destination, it throws an error with the line.
+/// Content that it does not know is noted and left out. What would be something else, such as a type
+/// or a delete rule of no known name, is an error with the line, and so is the absence of what is
+/// needed, such as a name or a destination.
 struct XcodeModelReader {
   let file: String
   var notes: [XcodeModelNote] = []
@@ -16,6 +17,8 @@ struct XcodeModelReader {
   var attributeCount = 0
 
   private var model = ModelDeclaration()
+  /// The first thing that cannot be told.
+  private var failure: (line: Int, words: String)?
   private var entityLines: [String: Int] = [:]
 
   init(file: String) { self.file = file }
@@ -31,11 +34,15 @@ struct XcodeModelReader {
       "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
       "sourceLanguage", "name", "macOSVersion", "iOSVersion", "usedWithCloudKit",
       "usedWithSwiftData")
-    notes += fields.finish()
+    finish(&fields)
     for child in root.children where ["compositeAttribute", "composite"].contains(child.name) {
       if let name = child.attributes["name"] { composites[name] = child }
     }
     for child in root.children { try read(childOfModel: child) }
+    if let failure {
+      throw XcodeModelError(
+        file: file, reason: .incomplete(line: failure.line, failure.words))
+    }
     model.versionIdentifiers = identifier.map { [$0] } ?? []
     XcodeInverses(entities: model.entities, lines: entityLines).settle(&model.entities, &notes)
     do {
@@ -59,7 +66,7 @@ struct XcodeModelReader {
       var fields = XcodeFields(child)
       let name = try required("name", &fields)
       fields.skip("usedWithCloudKit", "usedWithSwiftData")
-      notes += fields.finish()
+      finish(&fields)
       model.configurations[name] = child.children.compactMap { $0.attributes["name"] }
       for other in child.children where other.name != "memberEntity" { noteUnknown(other) }
     case "userInfo": model.userInfo = userInfo(child)
@@ -81,7 +88,7 @@ struct XcodeModelReader {
       fields.nonEmptyText("coreSpotlightDisplayNameExpression")
     codeGeneration[entity.name] = fields.nonEmptyText("codeGenerationType")
     fields.skip("syncable")
-    notes += fields.finish()
+    finish(&fields)
     for child in element.children {
       switch child.name {
       case "attribute": entity.attributes.append(try attribute(child))
@@ -113,6 +120,13 @@ struct XcodeModelReader {
   }
 
   // MARK: what all readers need
+
+  /// Keeps what there is to say of an element that was read.
+  mutating func finish(_ fields: inout XcodeFields) {
+    notes += fields.finish()
+    guard failure == nil, let words = fields.failure else { return }
+    failure = (fields.element.line, words)
+  }
 
   func required(
     _ name: String, _ fields: inout XcodeFields

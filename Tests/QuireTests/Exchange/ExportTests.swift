@@ -182,6 +182,35 @@ import Testing
       try JSONDecoder().decode(ExportedObject.self, from: Data(#"{"id": "1"}"#.utf8))
     }
   }
+
+  /// It had its default again, without a word.
+  @Test func `a required value that is absent stays so, and the save tells of it`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        Attribute("size", .integer64, optional: false, default: 7)
+        Attribute("name", .string, default: "none")
+      }
+    }
+    let context = try context(model)
+    let thing = try context.insert("Thing")
+    try thing.setValue(nil, forKey: "size")
+    let exported = try context.export([thing])
+    #expect(exported[0].values["size"] == .absent)
+    let data = try JSONEncoder().encode(exported)
+    #expect(String(decoding: data, as: UTF8.self).contains(#""size":null"#))
+    let decoded = try JSONDecoder().decode([ExportedObject].self, from: data)
+    #expect(decoded == exported)
+    let other = try self.context(model)
+    let copy = try other.insert(decoded)[0]
+    #expect(try copy.value(forKey: "size") == nil)
+    let error = persistenceError { try other.save() }
+    #expect(error?.code == .validationMissingMandatoryProperty && error?.key == "size")
+    // Who leaves it out means the default.
+    let named = ExportedObject(entityName: "Thing", id: "1", values: ["name": .absent])
+    let filled = try self.context(model).insert([named])[0]
+    #expect(try filled.value(forKey: "size") as? Int == 7)
+    #expect(try filled.value(forKey: "name") == nil)
+  }
 }
 
 extension ManagedObject {

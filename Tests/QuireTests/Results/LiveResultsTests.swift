@@ -172,6 +172,27 @@ private final class Track: ManagedObject {
       break
     }
   }
+
+  /// It waited for ever.
+  @Test(.timeLimit(.minutes(1))) @MainActor func `a loop ends when the stores are closed`()
+    async throws
+  {
+    let container = try container()
+    let context = container.viewContext
+    add("Storm", to: context)
+    try context.save()
+    var counts: [Int] = []
+    for try await result in context.results(of: Track.sorted(by: \.title)) {
+      counts.append(result.count)
+      // In a task of its own, so that the loop waits by then.
+      Task { @MainActor in try container.close() }
+    }
+    #expect(counts == [1])
+    // One that begins afterwards says that there is no store.
+    await #expect(throws: PersistenceError.self) {
+      for try await _ in context.results(of: Track.sorted(by: \.title)) {}
+    }
+  }
 }
 
 @Suite struct ContainerWritingTests {

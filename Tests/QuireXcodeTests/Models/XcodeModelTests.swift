@@ -254,7 +254,8 @@ import Testing
     let model = try load(
       """
       <entity name="A" mood="blue">
-        <attribute name="x" attributeType="Quaternion" optional="maybe"/>
+        <attribute name="x" attributeType="integer16" renamingIdentifier="w"/>
+        <relationship name="r" maxCount="1" destinationEntity="A" deletionRule="cascade"/>
         <attribute name="y" attributeType="Integer 16" defaultValueString="70000"/>
         <hologram/>
       </entity>
@@ -263,12 +264,62 @@ import Testing
     #expect(
       model.notes.map(\.description) == [
         "line 2: entity A: the attribute mood=“blue” is unknown and ignored",
-        "line 3: attribute x: the type “Quaternion” is unknown; taken as undefined",
-        "line 3: attribute x: optional is “maybe”, which is neither YES nor NO; taken as NO",
-        "line 4: attribute y: the default value “70000” is no integer16; ignored",
-        "line 5: the element <hologram> is unknown here and ignored",
-        "line 7: the element <galaxy> is unknown here and ignored",
+        "line 3: attribute x: the type “integer16” is taken as Integer16",
+        "line 3: attribute x: the attribute renamingIdentifier=“w” is unknown and ignored",
+        "line 4: relationship r: the delete rule “cascade” is taken as Cascade",
+        "line 5: attribute y: the default value “70000” is no integer16; ignored",
+        "line 6: the element <hologram> is unknown here and ignored",
+        "line 8: the element <galaxy> is unknown here and ignored",
       ])
+    let entity = try #require(model.model.entity(named: "A"))
+    #expect(entity.attribute(named: "x")?.type == .integer16)
+    #expect(entity.relationship(named: "r")?.deleteRule == .cascade)
+  }
+
+  // A type of another spelling became undefined, and a cascade Nullify, in silence.
+  @Test func `what would mean something else is an error with its line`() throws {
+    for (element, words) in [
+      (#"<attribute name="x" attributeType="Quaternion"/>"#, "the type “Quaternion” is unknown"),
+      (#"<attribute name="x" attributeType="String" optional="maybe"/>"#, "neither YES nor NO"),
+      (
+        #"<relationship name="x" destinationEntity="A" deletionRule="Drop"/>"#,
+        "the delete rule “Drop” is unknown; there are Cascade, Deny, No Action, Nullify"
+      ),
+      (
+        #"<relationship name="x" toMany="YES" maxCount="many" destinationEntity="A"/>"#,
+        "maxCount is “many”, which is not a whole number"
+      ),
+      (
+        #"<attribute name="x" attributeType="Date" defaultDateTimeInterval="soon"/>"#,
+        "defaultDateTimeInterval is “soon”, which is not a number"
+      ),
+    ] {
+      do {
+        _ = try load("<entity name=\"A\">\(element)</entity>")
+        Issue.record("\(element) was taken")
+      } catch let error as XcodeModelError {
+        guard case .incomplete(2, let text) = error.reason else {
+          Issue.record("\(error)")
+          continue
+        }
+        #expect(text.contains(words) && text.contains(" x: "), "\(text)")
+      }
+    }
+  }
+
+  @Test func `programs get the notes of what they load`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "contents")
+    try Data(
+      #"<model><entity name="A" mood="blue"><attribute name="x" attributeType="string"/></entity></model>"#
+        .utf8
+    ).write(to: file)
+    var notes: [String] = []
+    _ = try ManagedObjectModel(contentsOf: file) { notes.append($0.description) }
+    #expect(notes.count == 2 && notes[1].contains("the type “string” is taken as String"))
+    _ = try VersionedModel(contentsOf: file) { notes.append($0.description) }
+    #expect(notes.count == 4)
+    withExtendedLifetime(folder) {}
   }
 
   @Test func `an inverse that is missing or leads elsewhere is dropped, half of one completed`()

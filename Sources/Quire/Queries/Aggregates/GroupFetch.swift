@@ -57,9 +57,10 @@ extension GroupQuery {
         if case .collection(let element) = type { type = element }
         switch aggregate.function {
         case .count, .distinctCount: break
-        case .sum, .average:
+        case .sum, .average, .median, .standardDeviation:
           guard type == .number || type == .unknown else {
-            throw mistake(path, entity, "is \(type), and only numbers have a sum or an average")
+            let words = "a sum, an average, a median or a deviation"
+            throw mistake(path, entity, "is \(type), and only numbers have \(words)")
           }
         case .minimum, .maximum:
           switch type {

@@ -67,7 +67,7 @@ extension AggregateFunction {
     switch self {
     case .minimum: false
     case .maximum: true
-    case .count, .distinctCount, .sum, .average: nil
+    case .count, .distinctCount, .sum, .average, .median, .standardDeviation: nil
     }
   }
 }

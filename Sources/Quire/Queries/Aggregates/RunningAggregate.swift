@@ -22,6 +22,8 @@ struct RunningAggregate {
   /// A result that is neither a plain integer nor a plain double: a decimal, a text, a date.
   private var value: PredicateValue?
   private var distinct: Set<GroupKey>?
+  /// All numbers, for what has to see them together.
+  private var numbers: [Double]?
 
   private enum Form: UInt8 {
     case none, integer, double, value
@@ -50,6 +52,7 @@ struct RunningAggregate {
       integer = sum
     case .minimum: if count == 0 || number < integer { integer = number }
     case .maximum: if count == 0 || number > integer { integer = number }
+    case .median, .standardDeviation: collect(Double(number))
     }
     if form == .none { form = .integer }
     count += 1
@@ -67,9 +70,15 @@ struct RunningAggregate {
     // NaN yields to every number, and replaces none.
     case .minimum: if count == 0 || double.isNaN || number < double { double = number }
     case .maximum: if count == 0 || double.isNaN || number > double { double = number }
+    case .median, .standardDeviation: collect(number)
     }
     form = .double
     count += 1
+  }
+
+  @inline(never)
+  private mutating func collect(_ number: Double) {
+    numbers?.append(number) ?? (numbers = [number])
   }
 
   // MARK: Values
@@ -100,6 +109,8 @@ struct RunningAggregate {
     case .sum, .average: try combine(next, .sum)
     case .minimum: try combine(next, .minimum)
     case .maximum: try combine(next, .maximum)
+    case .median, .standardDeviation:
+      if case .value(.double(let number))? = try spread(.median, [next]) { collect(number) }
     }
   }
 
@@ -110,6 +121,16 @@ struct RunningAggregate {
       value = try Computation(function).aggregate([current, next])
       form = .value
       carry = 0
+    } catch {
+      throw PersistenceError(error)
+    }
+  }
+
+  private func spread(
+    _ function: FetchExpression.Function, _ values: [PredicateValue?]
+  ) throws -> PredicateValue? {
+    do {
+      return try Computation(function).aggregate(values)
     } catch {
       throw PersistenceError(error)
     }
@@ -148,6 +169,10 @@ struct RunningAggregate {
     case .distinctCount: return .value(.integer(Int64(distinct?.count ?? 0)))
     case .sum: return count == 0 ? .value(.integer(0)) : current
     case .minimum, .maximum: return current
+    case .median, .standardDeviation:
+      return try spread(
+        function == .median ? .median : .standardDeviation,
+        (numbers ?? []).map { .value(.double($0)) })
     case .average:
       guard count > 0, let sum = current else { return nil }
       if form == .integer { return .value(.double(Double(wholeSum) / Double(count))) }
@@ -167,11 +192,13 @@ struct RunningAggregate {
 /// The function that an aggregate applies to the values of a group.
 package enum AggregateFunction {
   case count, distinctCount, sum, average, minimum, maximum
+  /// As the functions of the same names, of all the values: O(*n*) memory.
+  case median, standardDeviation
 
   /// Whether numbers and Booleans of all types are taken by their numeric value.
   fileprivate var isOfNumbers: Bool {
     switch self {
-    case .count, .sum, .average: true
+    case .count, .sum, .average, .median, .standardDeviation: true
     case .distinctCount, .minimum, .maximum: false
     }
   }

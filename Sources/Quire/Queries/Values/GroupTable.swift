@@ -103,6 +103,12 @@ struct GroupTable {
   /// - Throws: an error for a leaf whose value may differ within a group.
   private func differing(_ leaf: FetchExpression, _ name: String) throws -> FetchExpression? {
     switch leaf {
+    case .keyPath(let names) where names.contains(where: CollectionOperator.isOperator):
+      throw PersistenceError(
+        .invalidExpression,
+        "\(name) asks for \(leaf), which each object has for itself, and which no value of a group can "
+          + "be made of here: keep it in a derived attribute, and make one value of that, as by max:"
+      )
     case .keyPath, .evaluatedObject, .path:
       throw PersistenceError(
         .invalidExpression,
@@ -156,7 +162,10 @@ struct GroupTable {
 
 extension FetchExpression {
   /// The aggregate over the objects of a group that the expression is; `nil` for other expressions.
+  ///
+  /// That is also a key path that begins with an operator: `@sum.price`.
   var aggregate: GroupQuery.Aggregate? {
+    if case .keyPath(let names) = self { return Self.aggregate(names) }
     guard case .function(let function, let arguments) = self, arguments.count == 1 else {
       return nil
     }
@@ -169,12 +178,33 @@ extension FetchExpression {
         case .average: .average
         case .minimum: .minimum
         case .maximum: .maximum
+        case .median: .median
+        case .standardDeviation: .standardDeviation
         case .count: .count
         default: nil
         }
       return aggregate.map { GroupQuery.Aggregate(function: $0, path: names) }
     default: return nil
     }
+  }
+
+  private static func aggregate(_ names: [String]) -> GroupQuery.Aggregate? {
+    let path = Array(names.dropFirst())
+    guard let first = names.first.flatMap(CollectionOperator.init(rawValue:)),
+      !path.contains(where: CollectionOperator.isOperator)
+    else { return nil }
+    if first == .count, path.isEmpty { return GroupQuery.Aggregate(function: .count, path: nil) }
+    let function: AggregateFunction? =
+      switch first {
+      case .count: .count
+      case .sum: .sum
+      case .average: .average
+      case .minimum: .minimum
+      case .maximum: .maximum
+      default: nil
+      }
+    guard let function, !path.isEmpty else { return nil }
+    return GroupQuery.Aggregate(function: function, path: path)
   }
 
   /// The same expression with leaves replaced, except inside aggregates.

@@ -58,7 +58,7 @@ final class MigrationTests: XCTestCase {
     }
     let migrator = Migrator()
     XCTAssertTrue(migrator.requiresMigration(at: url, toVersion: .current))
-    var made: Any?
+    nonisolated(unsafe) var made: Any?
     let token = NotificationCenter.default.addObserver(
       forName: .courierDidCreateCustomers, object: nil, queue: nil
     ) { made = $0.userInfo?["count"] }

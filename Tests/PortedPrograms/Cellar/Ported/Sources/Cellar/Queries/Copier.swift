@@ -14,7 +14,9 @@ public struct Copier {
 
   public mutating func copy<Object: NSManagedObject>(_ object: Object) -> Object {
     if let copy = copies[object.objectID] as? Object { return copy }
-    let copy = Object(entity: object.entity, insertInto: context)
+    let copy =
+      NSEntityDescription.insertNewObject(forEntityName: object.entity.name!, into: context)
+      as! Object
     copies[object.objectID] = copy
     let attributes = object.entity.attributesByName.values.filter {
       !($0 is NSDerivedAttributeDescription) && !skippedKeys.contains($0.name)
