@@ -44,7 +44,7 @@ struct RecordMapper {
     }
     let object =
       try find(entity, identity.name, identifier)
-      ?? NSManagedObject(entity: entity, insertInto: context)
+      ?? NSEntityDescription.insertNewObject(forEntityName: entity.name!, into: context)
     for (attribute, key) in attributes(of: entity) {
       guard let value = record[key] else { continue }
       let converted = try convert(value, for: attribute)
