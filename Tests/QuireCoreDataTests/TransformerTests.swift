@@ -42,3 +42,22 @@ final class LinesTransformer: QuireCoreData.ValueTransformer {
     #expect(ValueTransformer.valueTransformerNames().contains(name) == isRegistered)
   }
 }
+
+/// Transformers by their names, and the one of keyed archives.
+@Suite struct NamedTransformerTests {
+  @Test func `an archive is read back, and other classes than the allowed are not`() throws {
+    let name = NSValueTransformerName.secureUnarchiveFromDataTransformerName
+    let transformer = try #require(ValueTransformer(forName: name))
+    let data = try #require(transformer.reverseTransformedValue(["a", "b"]) as? Data)
+    #expect(transformer.transformedValue(data) as? [String] == ["a", "b"])
+    #expect(transformer.transformedValue(Data("no archive".utf8)) == nil)
+    #expect(ValueTransformer(forName: NSValueTransformerName("no such transformer")) == nil)
+  }
+
+  @Test func `a request whose type is not known is copied into another`() {
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+    request.fetchLimit = 3
+    let copy = NSFetchRequest<NSFetchRequestResult>(request as NSPersistentStoreRequest)
+    #expect(copy.entityName == "Note" && copy.fetchLimit == 3 && copy !== request)
+  }
+}

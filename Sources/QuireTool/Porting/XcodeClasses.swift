@@ -21,17 +21,10 @@ struct XcodeClasses {
         let superclass =
           entity.parent.flatMap { parent in model.entities.first { $0.name == parent } }
           .flatMap(className) ?? "NSManagedObject"
+        let head = "\(Self.head)@objc(\(name))\npublic class \(name): \(superclass) {\n"
         return (
           "\(folder)\(name)+CoreDataClass.swift",
-          """
-          import CoreData
-
-          @objc(\(name))
-          public class \(name): \(superclass) {
-          \(lines(properties(of: entity, name)))}
-
-          \(members(of: entity, name))
-          """
+          "\(head)\(lines(properties(of: entity, name)))}\n\n\(members(of: entity, name))"
         )
       case "category" where declared.hasClass(name):
         let properties = properties(of: entity, name)
@@ -39,12 +32,14 @@ struct XcodeClasses {
         guard !properties.isEmpty || !members.isEmpty else { return nil }
         let body = properties.isEmpty ? "" : "extension \(name) {\n\(lines(properties))}\n\n"
         return (
-          "\(folder)\(name)+CoreDataProperties.swift", "import CoreData\n\n\(body)\(members)"
+          "\(folder)\(name)+CoreDataProperties.swift", "\(Self.head)\(body)\(members)"
         )
       default: return nil
       }
     }
   }
+
+  private static let head = "import CoreData\n\n"
 
   private func className(_ entity: Entity) -> String? {
     guard let name = entity.managedObjectClassName?.split(separator: ".").last,

@@ -2,8 +2,9 @@ import Foundation
 import QuireTool
 import Testing
 
-/// The three programs of `Tests/PortedPrograms`: what `quire port` makes of them is what the package
-/// compiles and tests, but for the lines that were changed by hand, one of a hundred at most.
+/// The three programs of `Tests/PortedPrograms`: what `quire port` makes of them is what the
+/// package compiles and tests, but for the lines that were changed by hand, one of a hundred at
+/// most.
 @Suite struct ForeignProgramsTests {
   private static let programs = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "PortedPrograms")
@@ -132,7 +133,8 @@ import Testing
   private func sorted(_ text: String) -> String {
     var (lines, run): ([Substring], [Substring]) = ([], [])
     func name(_ line: Substring) -> Substring { line.split(separator: " ").last ?? "" }
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) + ["end"] {
+    let all: [Substring] = text.split(separator: "\n", omittingEmptySubsequences: false)
+    for line in all + ["end"] {
       if line.hasPrefix("import ") || line.hasPrefix("public import ") {
         run.append(line)
       } else {

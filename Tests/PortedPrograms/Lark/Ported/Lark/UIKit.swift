@@ -27,12 +27,16 @@
     private var deletedSections = IndexSet()
     private var insertedSections = IndexSet()
 
-    func reloadData() { rowCounts = currentCounts() }
+    private var isStale = false
+    /// The data source is asked when rows are shown or changed, and not at once.
+    func reloadData() { isStale = true }
     func dequeueReusableCell(
       withIdentifier identifier: String, for indexPath: IndexPath
     ) -> UITableViewCell { UITableViewCell() }
 
     func beginUpdates() {
+      if isStale { rowCounts = currentCounts() }
+      isStale = false
       (deletedRows, insertedRows) = ([], [])
       (deletedSections, insertedSections) = (IndexSet(), IndexSet())
     }

@@ -62,7 +62,7 @@ public final class Parcel: NSManagedObject {
 
   public override func willSave() {
     super.willSave()
-    if isDeleted || entity.attributesByName["version"] == nil { return }
+    if isDeleted || isInserted || entity.attributesByName["version"] == nil { return }
     let keys = Set(changedValues().keys).subtracting(["version", "uploadedAt"])
     if !keys.isEmpty, changedValues()["version"] == nil {
       setPrimitiveValue(version + 1, forKey: "version")
