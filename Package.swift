@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `QUIRE_TESTS=objects` leaves out all tests but those of the object layer, which `.ci/run` builds a
-// second time, optimised: that takes minutes a target.
+// `QUIRE_TESTS=objects` leaves out all tests but those of the object layer, which `.ci/run` builds
+// a second time, optimised: that takes minutes a target.
 let testsObjectsAlone = Context.environment["QUIRE_TESTS"] == "objects"
 
 // Who builds this package itself has no use for its plugin, which would cost half of the time: the
@@ -10,8 +10,8 @@ let testsObjectsAlone = Context.environment["QUIRE_TESTS"] == "objects"
 // time for the machine that builds. Those who depend on the package build from a folder of theirs.
 let isBuiltForItself = Context.environment["PWD"] == Context.packageDirectory
 
-// Floors, ground floor first: QuireStorage and QuireModel know nothing of each other; Quire stands on
-// both; QuireXcode and QuireTesting stand on Quire; the tool stands on everything.
+// Floors, ground floor first: QuireStorage and QuireModel know nothing of each other; Quire stands
+// on both; QuireXcode and QuireTesting stand on Quire; the tool stands on everything.
 let package = Package(
   name: "Quire",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -81,8 +81,8 @@ let package = Package(
       resources: [.copy("Trips/Trips.xcdatamodeld")],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     // Three programs as they were written for Core Data, ported by `quire port`, with their own
-    // tests: docs/core-data-names.md. They keep their language modes, and see of Quire what programs
-    // of other packages see.
+    // tests: docs/core-data-names.md. They keep their language modes, and see of Quire what
+    // programs of other packages see.
     .target(
       name: "Lark", dependencies: ["QuireCoreData"],
       path: "Tests/PortedPrograms/Lark/Ported/Lark",

@@ -163,6 +163,7 @@ extension ManagedObjectContext {
     }
     guard isUndecided(object) else { return restoreInverses(to: object) }
     object.state.insert(.propagated)
+    hidingCount &+= 1
     if !object.isStored {
       drop(object)
     }

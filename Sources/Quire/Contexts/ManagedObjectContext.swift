@@ -157,6 +157,9 @@ nonisolated open class ManagedObjectContext {
   final var noticeCenter: NoticeCenter?
   /// Whether saves of other contexts are merged automatically.
   final var mergesCommits = false
+  /// How often an object became one that relationships hide: it left the context, or its deletion
+  /// was processed.
+  final var hidingCount = 0
   /// Called, from any thread, when a save of another context begins to wait in the inbox.
   package final var wakeOnCommit: (@Sendable () -> Void)?
   /// Called when something begins to wait for the end of the event, to call ``endEvent()`` then;
@@ -412,6 +415,7 @@ extension ManagedObjectContext {
     }
     unregister(object)
     object.arena = object.arena.outside
+    hidingCount &+= 1
   }
 
   /// All objects of the context that are in memory.

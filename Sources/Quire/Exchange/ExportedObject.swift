@@ -23,7 +23,8 @@ import QuireModel
 ///
 /// Properties without a value are left out, and so are transient ones, derived attributes, and
 /// relationships to nothing. A required attribute without a value, as imported stores may have it,
-/// is `null`: what leaves it out means the default. What is decoded again is equal to the last bit, whatever the type.
+/// is `null`: what leaves it out means the default. What is decoded again is equal to the last bit,
+/// whatever the type.
 ///
 /// ```swift
 /// let data = try JSONEncoder().encode(context.export(Artwork.where { $0.price > 500 }))

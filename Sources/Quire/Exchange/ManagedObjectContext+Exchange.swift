@@ -21,8 +21,9 @@ extension ManagedObjectContext {
   /// Inserts new objects with the values of exported ones, and links them as those were linked.
   ///
   /// They are checked when they are saved, as all new objects are: an export without a required
-  /// value that has no default, or with one that is ``ExportedValue/absent``, fails there, and one with an object that is in the store already, by
-  /// a unique value, is merged as the ``mergePolicy`` says.
+  /// value that has no default, or with one that is ``ExportedValue/absent``, fails there, and one
+  /// with an object that is in the store already, by a unique value, is merged as the
+  /// ``mergePolicy`` says.
   ///
   /// - Parameters:
   ///   - exported: in any order.

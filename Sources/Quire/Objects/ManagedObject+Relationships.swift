@@ -88,6 +88,7 @@ extension ManagedObject {
       return []
     }
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
+      if let order = shownOrder(slot) { return order.array }
       if let order = pending.order { return order.filter(isShown) }
       var members: [ManagedObject] = []
       for reference in try existingMembers(slot) where !pending.removed.contains(reference) {

@@ -78,7 +78,7 @@ extension ManagedObject {
 
   /// Gives the members of an ordered slot another order.
   final func putOrder(_ order: [ManagedObject], in slot: Int) throws {
-    let pending = try pendingMembers(slot, .order(order))
+    let pending = try pendingMembers(slot, .order { order })
     pending.order = order
     markUpdated(byRelationship: slot)
   }
@@ -94,8 +94,37 @@ extension ManagedObject {
     let whole =
       followers.isEmpty
       ? order : (followers[nil] ?? []) + order.flatMap { [$0] + (followers[$0] ?? []) }
-    let pending = try pendingMembers(slot, .order(whole))
+    let pending = try pendingMembers(slot, .order { whole })
     pending.rearrange(whole)
+    markUpdated(byRelationship: slot)
+  }
+
+  /// The order of a relationship that has changes, unless it hides a member: then places in it are
+  /// not those that are shown.
+  final func shownOrder(_ slot: Int) -> MemberOrder? {
+    guard hasSlots, case .many(let pending) = slots[slot], let context else { return nil }
+    return pending.shownOrder(context.hidingCount, isShown)
+  }
+
+  /// Moves one member of an ordered slot to another of the places that are shown.
+  ///
+  /// - Complexity: O(√members); O(members) where some are hidden, or the relationship has no
+  ///   changes yet.
+  final func moveMember(from source: Int, to destination: Int, in slot: Int) throws {
+    guard let order = shownOrder(slot) else {
+      var members = try members(slot)
+      members.insert(members.remove(at: source), at: destination)
+      return try putShownOrder(members, in: slot)
+    }
+    if source == destination { return }
+    _ = try pendingMembers(
+      slot,
+      .order {
+        var members = order.array
+        members.insert(members.remove(at: source), at: destination)
+        return members
+      })
+    order.move(from: source, to: destination)
     markUpdated(byRelationship: slot)
   }
 
@@ -169,7 +198,7 @@ extension ManagedObject {
       let isWanted = Set(wanted)
       var changes: [SlotChange] = former.filter { !isWanted.contains($0) }.map { .removal($0) }
       changes += wanted.filter { !isFormer.contains($0) }.map { .addition($0) }
-      if pending.order != nil { changes.append(.order(wanted)) }
+      if pending.isOrdered { changes.append(.order { wanted }) }
       return changes
     }
   }

@@ -79,7 +79,7 @@ extension ManagedProperty where Value: ToManyManagedValue {
 
   /// Removes an object, if it is there. The other side of the relationship changes with it.
   ///
-  /// - Complexity: as ``contains(_:)``; in an ordered relationship those behind it move up.
+  /// - Complexity: as ``contains(_:)``; O(√*n*) in an ordered relationship that has changes.
   public func remove(_ member: Value.Member) throws {
     try object.removeMember(member, checkedSlot)
   }
@@ -191,6 +191,7 @@ extension ManagedObject {
   /// How many members a to-many relationship shows.
   final func memberCount(_ slot: Int) throws -> Int {
     recordAccess(to: slot)
+    if let order = shownOrder(slot) { return order.count }
     guard let context, context.changes.deleted.isEmpty, context.parent == nil,
       !binding.traits[slot].canDangle
     else { return try members(slot).count }

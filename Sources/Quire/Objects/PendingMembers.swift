@@ -5,24 +5,25 @@ import QuireStorage
 /// Only differences are kept, so that an object can be added to a relationship with a million
 /// members without reading them. An ordered relationship keeps its whole new order besides.
 final class PendingMembers {
-  /// The positions of members, for lookups among many: made by the first lookup.
+  /// What is seldom there.
   fileprivate final class Places {
+    /// The positions of additions, for lookups among many: made by the first lookup.
     var additions: [ObjectIdentifier: Int]?
-    var list: Set<ObjectIdentifier>?
-    /// Where a member was last removed from the list. The next one is usually beside it.
-    var removal = 0
     /// Members of the store's order that were added all the same: their own rows, which were read
     /// before another save wrote them, led elsewhere.
     var confirmed: Set<Reference> = []
   }
 
-  /// The number of members up to which a list is searched without a table.
+  /// The number of additions up to which they are searched without a table.
   private static let searchLimit = 16
 
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
   @exclusivity(unchecked) private var additions: [ManagedObject] = []
   @exclusivity(unchecked) var removed: Set<Reference> = []
-  @exclusivity(unchecked) private var list: [ManagedObject]?
+  @exclusivity(unchecked) private(set) var list: MemberOrder?
+  /// The ``ManagedObjectContext/hidingCount`` at which all members of the order were shown; `nil`
+  /// where that is not known.
+  @exclusivity(unchecked) private var shownAt: Int?
   @exclusivity(unchecked) fileprivate var places: Places?
   /// The state whose members these are differences from, by ``StoreSession/viewState``; the context
   /// may have read later ones since.
@@ -40,11 +41,12 @@ final class PendingMembers {
   }
 
   /// All members in their order; in ordered relationships only.
+  ///
+  /// - Complexity: O(*n*).
   var order: [ManagedObject]? {
-    get { list }
+    get { list?.array }
     set {
-      list = newValue
-      places?.list = nil
+      (list, shownAt) = (newValue.map { MemberOrder($0) }, nil)
       hadOrder = !(newValue ?? []).isEmpty
     }
   }
@@ -63,10 +65,7 @@ final class PendingMembers {
       return
     }
     if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
-    if list != nil {
-      list?.append(object)
-      places?.list?.insert(ObjectIdentifier(object))
-    }
+    list?.append(object)
   }
 
   private func appendAddition(_ object: ManagedObject) {
@@ -75,7 +74,23 @@ final class PendingMembers {
   }
 
   /// Gives the same members another order.
-  func rearrange(_ order: [ManagedObject]) { list = order }
+  func rearrange(_ order: [ManagedObject]) { list = MemberOrder(order) }
+
+  /// The order, if it has no member that the relationship hides, so that places in it are those
+  /// that are shown.
+  ///
+  /// - Parameter hidingCount: how often the context has hidden an object so far.
+  /// - Complexity: O(1), and O(*n*) after something was hidden.
+  func shownOrder(_ hidingCount: Int, _ isShown: (ManagedObject) -> Bool) -> MemberOrder? {
+    guard let list else { return nil }
+    if shownAt != hidingCount {
+      guard list.array.allSatisfy(isShown) else { return nil }
+      shownAt = hidingCount
+    }
+    assert(
+      list.count > 64 || list.array.allSatisfy(isShown), "a member was hidden, and not counted")
+    return list
+  }
 
   /// Records an object that was removed.
   func remove(_ object: ManagedObject) {
@@ -85,7 +100,7 @@ final class PendingMembers {
     } else {
       removed.insert(object.reference)
     }
-    if list != nil { removeFromList(object) }
+    list?.remove(object)
   }
 
   private func removeAddition(at place: Int) {
@@ -102,34 +117,6 @@ final class PendingMembers {
     }
   }
 
-  private func removeFromList(_ object: ManagedObject) {
-    // An object that leads to itself, by a relationship that is its own inverse, is there twice.
-    guard let places = placesInList(), places.list?.count == list?.count else {
-      list?.removeAll { $0 === object }
-      places?.list = nil
-      return
-    }
-    guard places.list?.remove(ObjectIdentifier(object)) != nil,
-      let place = list?.withUnsafeBufferPointer({ Self.place(of: object, $0, near: places.removal) }
-      )
-    else { return }
-    list?.remove(at: place)
-    places.removal = place
-  }
-
-  private static func place(
-    of object: ManagedObject, _ members: UnsafeBufferPointer<ManagedObject>, near start: Int
-  ) -> Int? {
-    var above = min(start, members.count)
-    var below = above - 1
-    while below >= 0 || above < members.count {
-      if above < members.count, members[above] === object { return above }
-      if below >= 0, members[below] === object { return below }
-      (below, above) = (below - 1, above + 1)
-    }
-    return nil
-  }
-
   // MARK: Questions
 
   /// Whether no member was added or removed; the order may still have changed.
@@ -137,18 +124,17 @@ final class PendingMembers {
 
   /// Whether nothing differs from the members that the store has, hidden ones among them.
   func isUnchanged(as stored: [Reference]) -> Bool {
-    hasNoMemberChange && list.map { $0.lazy.map(\.reference).elementsEqual(stored) } ?? true
+    hasNoMemberChange
+      && list.map {
+        $0.count == stored.count && $0.array.lazy.map(\.reference).elementsEqual(stored)
+      }
+        ?? true
   }
 
   func isAdded(_ object: ManagedObject) -> Bool { placeAmongAdditions(of: object) != nil }
 
   /// Whether an object is among the members of an ordered relationship.
-  func isInOrder(_ object: ManagedObject) -> Bool {
-    if let places = placesInList() {
-      return places.list?.contains(ObjectIdentifier(object)) ?? false
-    }
-    return list?.contains { $0 === object } ?? false
-  }
+  func isInOrder(_ object: ManagedObject) -> Bool { list?.contains(object) ?? false }
 
   private func placeAmongAdditions(of object: ManagedObject) -> Int? {
     guard additions.count > Self.searchLimit else {
@@ -164,14 +150,6 @@ final class PendingMembers {
       return additions.firstIndex { $0 === object }
     }
     return places.additions?[ObjectIdentifier(object)]
-  }
-
-  /// The positions, with the set of the list's members; `nil` where there are few.
-  private func placesInList() -> Places? {
-    guard let list, list.count > Self.searchLimit else { return nil }
-    let places = madePlaces()
-    if places.list == nil { places.list = Set(list.lazy.map(ObjectIdentifier.init)) }
-    return places
   }
 
   fileprivate func madePlaces() -> Places {

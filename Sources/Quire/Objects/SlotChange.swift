@@ -10,8 +10,9 @@ package enum SlotChange {
   case one(ManagedObject?)
   case addition(ManagedObject)
   case removal(ManagedObject)
-  /// An ordered relationship has its members in this order; which ones they are does not change.
-  case order([ManagedObject])
+  /// An ordered relationship has its members in this order; which ones they are does not change. A
+  /// function, as few who hear of it ask for all members: it is valid within the call.
+  case order(() -> [ManagedObject])
 }
 
 /// Gets notified of what happens in a context, in the context's isolation.

@@ -138,8 +138,8 @@ public final class FetchedResultsController<Result: ManagedObject> {
     naming = sectionNameKeyPath.map { .path(FetchExpression.names(in: $0)) } ?? .none
   }
 
-  /// A controller whose section names are made by a function, or are read by a key path of the class:
-  /// `sectionName: \.initial`.
+  /// A controller whose section names are made by a function, or are read by a key path of the
+  /// class: `sectionName: \.initial`.
   ///
   /// - Parameter sectionName: returns the name of an object's section; `nil` is the empty name. The
   ///   request's first sort key

@@ -11,10 +11,11 @@ enum SectionNaming<Result: ManagedObject> {
   /// The path, if a fetch can read it with the objects, from the row or from the object with
   /// unsaved changes.
   ///
-  /// - Returns: `nil` if the objects must be made to read it: a property is transient, or is none of
-  ///   the model's, which the objects' class may answer.
+  /// - Returns: `nil` if the objects must be made to read it: a property is transient, or is none
+  ///   of the model's, which the objects' class may answer.
   /// - Throws: ``PersistenceError/Code/undefinedKey`` if a name is not that of a property, and the
-  ///   objects have no class of their own; ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the path leads to
+  ///   objects have no class of their own;
+  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the path leads to
   ///   objects.
   func storedPath(of entityName: String, in context: ManagedObjectContext) throws -> [String]? {
     guard case .path(let names) = self, let model = context.modelBinding,

@@ -41,9 +41,9 @@ final class ContextQueue: Sendable {
 
   /// Runs `body` on the queue, later, for a context that is not of the main queue by itself.
   ///
-  /// Where a child has brought it there, a main thread that waits for `body` waits for ever: a family
-  /// has one queue, and nothing else may touch its objects. So the first time that happens, or seems
-  /// to, the program is told.
+  /// Where a child has brought it there, a main thread that waits for `body` waits for ever: a
+  /// family has one queue, and nothing else may touch its objects. So the first time that happens,
+  /// or seems to, the program is told.
   func asyncOfPrivateContext(_ body: @escaping () -> Void) {
     guard isMain else { return async(body) }
     let start = Start()

@@ -224,8 +224,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// The queue of a context with a parent is that of its family, as parent and child read each
   /// other's objects: the main queue if one of them is of the main queue. The main thread must not
-  /// wait for the block then, but by ``performAndWait(_:)-(()->Void)``; the first block that waits for
-  /// two seconds is told of on standard error.
+  /// wait for the block then, but by ``performAndWait(_:)-(()->Void)``; the first block that waits
+  /// for two seconds is told of on standard error.
   open func perform(_ block: @escaping () -> Void) {
     run { [self] in quireContext.performAndWait(block) }
   }

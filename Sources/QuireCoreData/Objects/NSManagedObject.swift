@@ -23,8 +23,8 @@ open class NSManagedObject: ManagedObject {
       entity: raising { try entity.resolved(in: context) }, insertInto: context?.quireContext)
   }
 
-  /// Answers ``value(forKey:)`` for a name that the entity does not have, and a controller's section
-  /// names: stops the program, unless a class overrides it.
+  /// Answers ``value(forKey:)`` for a name that the entity does not have, and a controller's
+  /// section names: stops the program, unless a class overrides it.
   ///
   /// A function that can throw asks as well, and throws where no class overrides it.
   open override func value(forUndefinedKey key: String) -> Any? {

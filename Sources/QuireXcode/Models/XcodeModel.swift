@@ -10,8 +10,9 @@ import QuireModel
 ///
 /// The loader reads everything that Xcode writes, except what does not affect a store (positions on
 /// the canvas, tools versions). Content that it does not know is ignored and
-/// listed in ``notes``, so that models of a newer Xcode can be loaded. What would mean something else
-/// then is an error: a type or a delete rule of no known name, a flag or a number that is none.
+/// listed in ``notes``, so that models of a newer Xcode can be loaded. What would mean something
+/// else then is an error: a type or a delete rule of no known name, a flag or a number that is
+/// none.
 public struct XcodeModel: Sendable {
   /// The name of the version: that of its folder, without the extension.
   public let name: String
@@ -82,8 +83,8 @@ extension ManagedObjectModel {
   ///
   /// - Parameter noting: called with each remark on content that was not understood, or that was
   ///   changed in reading; ``XcodeModel/notes`` has the same.
-  /// - Throws: when the model cannot be read, or what it says cannot be told: a type or a delete rule
-  ///   of no known name, a flag that is neither YES nor NO.
+  /// - Throws: when the model cannot be read, or what it says cannot be told: a type or a delete
+  ///   rule of no known name, a flag that is neither YES nor NO.
   public convenience init(
     contentsOf url: URL, noting: (XcodeModelNote) -> Void = { _ in }
   ) throws(XcodeModelError) {

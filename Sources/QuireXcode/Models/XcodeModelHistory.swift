@@ -79,8 +79,8 @@ extension VersionedModel {
   /// wrote, or by ``VersionedModel/versions``. A folder that goes meanwhile has no other versions
   /// then. ``XcodeModelHistory`` loads all at once and reports what it did not understand.
   ///
-  /// - Parameter noting: called with each remark on the current version, as ``XcodeModel/notes`` has
-  ///   them.
+  /// - Parameter noting: called with each remark on the current version, as ``XcodeModel/notes``
+  ///   has them.
   /// - Throws: when the folder cannot be read, has no version, or its current version cannot be
   ///   loaded.
   public init(

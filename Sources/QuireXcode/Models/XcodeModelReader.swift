@@ -3,9 +3,9 @@ import QuireModel
 
 /// Converts the elements of a model's XML to declarations.
 ///
-/// Content that it does not know is noted and left out. What would be something else, such as a type
-/// or a delete rule of no known name, is an error with the line, and so is the absence of what is
-/// needed, such as a name or a destination.
+/// Content that it does not know is noted and left out. What would be something else, such as a
+/// type or a delete rule of no known name, is an error with the line, and so is the absence of what
+/// is needed, such as a name or a destination.
 struct XcodeModelReader {
   let file: String
   var notes: [XcodeModelNote] = []

@@ -20,7 +20,7 @@ private final class Witness: ContextObserver {
       case .one(let destination): "-> \(name(destination))"
       case .addition(let member): "+ \(name(member))"
       case .removal(let member): "- \(name(member))"
-      case .order(let order): "in order \(order.map(name).joined(separator: " "))"
+      case .order(let order): "in order \(order().map(name).joined(separator: " "))"
       }
     lines.append("\(name(object)).\(property) \(what)")
   }

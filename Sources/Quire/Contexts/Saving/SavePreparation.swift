@@ -104,7 +104,7 @@ extension ManagedObject {
         }
         return !value.isIdentical(to: present)
       case .one(let destination): return try one(slot) !== destination
-      case .order(let order): return try members(slot) != order
+      case .order(let order): return try members(slot) != order()
       case .addition, .removal: return true
       }
     } catch {

@@ -55,6 +55,7 @@ extension ManagedObjectContext {
   final func takeAway(_ object: ManagedObject) {
     markDeleted(object)
     object.state.insert(.propagated)
+    hidingCount &+= 1
     if !object.isStored { drop(object) }
   }
 

@@ -20,8 +20,9 @@ extension ManagedObjectContext {
   /// `sum:`, `average:`, `min:`, `max:`, `median:`, `stddev:` and `count:` of one key path with one
   /// value are computed over all objects of a group, and over all objects found if there are no
   /// groups; `count:(SELF)` is the number of objects. Key paths that begin with an operator
-  /// (`@sum.price`, `@count`) are the same. Absent values are skipped. Groups are sorted by their values, absent
-  /// ones first; sort keys, and keys of ``FetchRequest/havingPredicate``, are names of the result.
+  /// (`@sum.price`, `@count`) are the same. Absent values are skipped. Groups are sorted by their
+  /// values, absent ones first; sort keys, and keys of ``FetchRequest/havingPredicate``, are names
+  /// of the result.
   ///
   /// ``aggregate(_:_:groupedBy:_:where:)`` and ``values(_:_:where:sortedBy:limit:isDistinct:)`` do
   /// the same with Swift types.

@@ -1,0 +1,181 @@
+/// The members of an ordered relationship in their order, to be changed in place.
+///
+/// Two floors: chunks of some hundred members, and a list of the chunks with the place at which
+/// each begins. Where a member is, is found by the chunk that it is in, which a table keeps; so
+/// adding, removing and moving cost O(√*n*) moves of a pointer each, whatever the place, where an
+/// array moves all that is behind it and searches for the member first. 50,000 members are 100
+/// chunks.
+///
+/// A member may be in the order twice: one that leads to itself by a relationship that is its own
+/// inverse. Such an order is searched from its beginning.
+final class MemberOrder {
+  private final class Chunk {
+    @exclusivity(unchecked) var members: [ManagedObject]
+    /// The place of the first member, and the chunk's own among the chunks.
+    @exclusivity(unchecked) var start = 0
+    @exclusivity(unchecked) var number = 0
+
+    init(_ members: [ManagedObject]) { self.members = members }
+
+    func place(of member: ManagedObject) -> Int? {
+      members.withUnsafeBufferPointer { $0.firstIndex { $0 === member } }
+    }
+  }
+
+  /// The number of members in a chunk of a new order, and that beyond which one is divided.
+  private static let usualCount = 256
+  private static let largestCount = 512
+  /// The number of members up to which no table is kept.
+  private static let searchLimit = 16
+
+  // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
+  /// None is empty, unless it is the only one.
+  @exclusivity(unchecked) private var chunks: [Chunk]
+  @exclusivity(unchecked) private(set) var count: Int
+  /// The chunk of each member; made by the first search among many.
+  @exclusivity(unchecked) private var homes: [ObjectIdentifier: Chunk]?
+  /// Whether a member was found to be there twice: then there is no table.
+  @exclusivity(unchecked) private var hasRepetitions = false
+
+  init(_ members: [ManagedObject]) {
+    count = members.count
+    if members.count <= Self.largestCount {
+      chunks = [Chunk(members)]
+    } else {
+      chunks = stride(from: 0, to: count, by: Self.usualCount).map {
+        Chunk(Array(members[$0..<min($0 + Self.usualCount, members.count)]))
+      }
+      renumber(from: 0)
+    }
+  }
+
+  /// All members.
+  ///
+  /// - Complexity: O(*n*); O(1) with one chunk.
+  var array: [ManagedObject] {
+    if chunks.count == 1 { return chunks[0].members }
+    var array: [ManagedObject] = []
+    array.reserveCapacity(count)
+    for chunk in chunks { array += chunk.members }
+    return array
+  }
+
+  // MARK: Questions
+
+  func member(at place: Int) -> ManagedObject {
+    let chunk = chunk(at: place)
+    return chunk.members[place - chunk.start]
+  }
+
+  func contains(_ member: ManagedObject) -> Bool {
+    if let homes = table() { return homes[ObjectIdentifier(member)] != nil }
+    return chunks.contains { $0.place(of: member) != nil }
+  }
+
+  /// The first place of a member.
+  func place(of member: ManagedObject) -> Int? {
+    if let homes = table() {
+      guard let home = homes[ObjectIdentifier(member)] else { return nil }
+      let offset = home.place(of: member)
+      assert(offset != nil, "the table of an order names a chunk that has not the member")
+      return offset.map { home.start + $0 }
+    }
+    for chunk in chunks {
+      if let offset = chunk.place(of: member) { return chunk.start + offset }
+    }
+    return nil
+  }
+
+  // MARK: Changes
+
+  func append(_ member: ManagedObject) { insert(member, at: count) }
+
+  func insert(_ member: ManagedObject, at place: Int) {
+    let chunk = place == count ? chunks[chunks.count - 1] : chunk(at: place)
+    chunk.members.insert(member, at: place - chunk.start)
+    count += 1
+    for later in chunks[(chunk.number + 1)...] { later.start += 1 }
+    if homes?.updateValue(chunk, forKey: ObjectIdentifier(member)) != nil {
+      (homes, hasRepetitions) = (nil, true)
+    }
+    if chunk.members.count > Self.largestCount { divide(chunk) }
+  }
+
+  private func divide(_ chunk: Chunk) {
+    let half = chunk.members.count / 2
+    let rest = Chunk(Array(chunk.members[half...]))
+    chunk.members.removeLast(chunk.members.count - half)
+    chunks.insert(rest, at: chunk.number + 1)
+    if homes != nil {
+      for member in rest.members { homes?[ObjectIdentifier(member)] = rest }
+    }
+    renumber(from: chunk.number + 1)
+  }
+
+  /// Removes a member wherever it is.
+  func remove(_ member: ManagedObject) {
+    guard table() != nil || count <= Self.searchLimit, !hasRepetitions else {
+      return replace(array.filter { $0 !== member })
+    }
+    // A small order may have it twice.
+    while let place = place(of: member) { remove(at: place) }
+  }
+
+  private func remove(at place: Int) {
+    let chunk = chunk(at: place)
+    let member = chunk.members.remove(at: place - chunk.start)
+    count -= 1
+    homes?[ObjectIdentifier(member)] = nil
+    for later in chunks[(chunk.number + 1)...] { later.start -= 1 }
+    guard chunk.members.isEmpty, chunks.count > 1 else { return }
+    chunks.remove(at: chunk.number)
+    renumber(from: chunk.number)
+  }
+
+  /// Moves the member at one place to where it has another.
+  func move(from source: Int, to destination: Int) {
+    if source == destination { return }
+    let member = member(at: source)
+    remove(at: source)
+    insert(member, at: destination)
+  }
+
+  private func replace(_ members: [ManagedObject]) {
+    let new = MemberOrder(members)
+    (chunks, count, homes, hasRepetitions) = (new.chunks, new.count, nil, false)
+  }
+
+  // MARK: Places
+
+  private func chunk(at place: Int) -> Chunk {
+    var (low, high) = (0, chunks.count - 1)
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if chunks[middle].start <= place { low = middle } else { high = middle - 1 }
+    }
+    return chunks[low]
+  }
+
+  private func renumber(from first: Int) {
+    var start = first == 0 ? 0 : chunks[first - 1].start + chunks[first - 1].members.count
+    for number in first..<chunks.count {
+      chunks[number].number = number
+      chunks[number].start = start
+      start += chunks[number].members.count
+    }
+    assert(start == count, "the chunks of an order have \(start) members of \(count)")
+  }
+
+  /// The table, if the order is not short and has no member twice.
+  private func table() -> [ObjectIdentifier: Chunk]? {
+    if let homes { return homes }
+    guard count > Self.searchLimit, !hasRepetitions else { return nil }
+    var table: [ObjectIdentifier: Chunk] = Dictionary(minimumCapacity: count)
+    for chunk in chunks {
+      for member in chunk.members { table[ObjectIdentifier(member)] = chunk }
+    }
+    hasRepetitions = table.count != count
+    if !hasRepetitions { homes = table }
+    return homes
+  }
+}
