@@ -7,12 +7,22 @@
 // Numbers, and the arguments of a format.
 extension PredicateFormatParser {
   mutating func number(_ digits: String) throws(PredicateFormatError) -> FetchExpression {
-    guard let value = Self.value(ofNumber: digits) else {
+    guard let value = keepsDigits ? exactValue(ofNumber: digits) : Self.value(ofNumber: digits)
+    else {
       throw lexer.error(expected: "a number that is not too large")
     }
     try lexer.advance()
     beginHeight()
     return FetchExpression(value)
+  }
+
+  /// A decimal where a double would lose digits.
+  private func exactValue(ofNumber digits: String) -> AttributeValue? {
+    let value = Self.value(ofNumber: digits)
+    guard case .double(let number) = value, let parts = DecimalParts(text: digits),
+      parts != DecimalParts(number), let decimal = parts.decimal
+    else { return value }
+    return .decimal(decimal)
   }
 
   private static func value(ofNumber digits: String) -> AttributeValue? {
