@@ -46,6 +46,29 @@ import Testing
     #expect(ToolRun("salvage", store, "--to", new).code == .bad, "the new store was written over")
   }
 
+  @Test func `check says once why a store cannot be opened`() throws {
+    for name in ["missing-log", "foreign-log", "damaged-log", "damaged-catalog"] {
+      for ending in ["quire", "quire-log"] {
+        let file = Fixtures.folder.appending(path: "Damaged/\(name).\(ending)").path
+        guard FileManager.default.fileExists(atPath: file) else { continue }
+        try FileManager.default.copyItem(atPath: file, toPath: folder.path("\(name).\(ending)"))
+      }
+      let run = ToolRun("check", folder.path("\(name).quire"))
+      #expect(run.code == .bad)
+      let said = run.errors.split(separator: "\n").map { $0.drop { $0 == " " } }
+      for line in run.lines.dropFirst() {
+        let finding = line.drop { $0 == " " }
+        #expect(!said.contains { $0.contains(finding) }, "\(name): \(finding)\n\(run.errors)")
+      }
+    }
+    let missing = ToolRun("check", folder.path("missing-log.quire"))
+    #expect(missing.lines.contains { $0.contains("its log") && $0.contains("is missing") })
+    #expect(
+      missing.errors.hasPrefix(
+        "quire: \(folder.path("missing-log.quire")): it cannot be opened.\n"),
+      "\(missing.errors)")
+  }
+
   @Test func `doctor asks whether what does not begin as a store ever was one`() throws {
     let store = folder.path("notes.txt")
     try Data("what I wanted to say".utf8).write(to: URL(filePath: store))

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireXcode
 
 /// The files that `load` reads objects of: a folder of them, or one.
 struct ObjectFiles {
@@ -60,7 +61,8 @@ struct ObjectFiles {
     self.entityName = entityName
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: source.path, isDirectory: &isFolder) else {
-      throw InputError("\(source.path) is not there")
+      throw InputError(
+        "\(source.path): \(FileProblem.absence(of: source.path) ?? "it is not there")")
     }
     guard isFolder.boolValue else {
       files = [source]
