@@ -18,6 +18,13 @@ import Testing
     }
   }
 
+  @Test func `a source in use is to be closed, or copied at one moment`() {
+    let error = SQLiteError(file: "/shop.sqlite", reason: .changedWhileReading)
+    #expect(error.description.contains("an application uses it. Close the application"))
+    // A copy of the two files, made while they are written to, is of two moments.
+    #expect(!error.description.contains("-wal"))
+  }
+
   @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))
   func `a real store is imported whole, and migrates`() throws {
     let folder = try TemporaryFolder()
