@@ -151,7 +151,8 @@ import Testing
     #expect(try zsh("quire ex\\t").contains("how a fetch finds objects"))
     #expect(try zsh("quire query shop.quire --gr").contains("--group-by"))
     #expect(try zsh("quire query --format ").contains("table"))
-    #expect(try zsh(#"quire query Gallery\\ 2.7.store --entity PartnerO"#).contains("PartnerOption"))
+    #expect(
+      try zsh(#"quire query Gallery\\ 2.7.store --entity PartnerO"#).contains("PartnerOption"))
     #expect(try zsh("quire check sh").contains("shop.quire"))
   }
 

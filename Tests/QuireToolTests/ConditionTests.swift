@@ -223,12 +223,20 @@ import Testing
     #expect(
       ToolRun("edit", archive.path, "--do", "set Paper/3 sum=\(more)9").errors.contains(
         "sum is a number of up to 38 digits"))
+    // No digit is lost in silence.
+    let condition = archive.query("sum == \(more)99")
+    #expect(condition.code == .bad && condition.errors.contains("with at most 38 digits"))
     // In and out by JSON, as a number and as a text.
     let file = archive.folder.path("in.jsonl")
     let lines = [more, "\"\(more)\"", Self.sums[0], Self.sums[3], "19.99"].enumerated().map {
       #"{"entity":"Paper","id":"\#($0)","title":"loaded \#($0 + 5)","sum":\#($1),"weight":\#(more)}"#
     }
     try lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+    try #"{"entity":"Paper","id":"1","title":"\"9\\","sum":\#(more)99}"#.write(
+      toFile: archive.folder.path("long.jsonl"), atomically: false, encoding: .utf8)
+    let long = ToolRun("load", archive.folder.path("long.jsonl"), "--to", archive.path)
+    #expect(long.code == .bad)
+    #expect(long.errors.contains("long.jsonl, line 1: \(more)99 has more digits"), "\(long.errors)")
     let load = ToolRun("load", file, "--to", archive.path)
     #expect(load.code == .good, "\(load.errors)")
     #expect(archive.papers("sum == \(more)") == [3, 5, 6])
