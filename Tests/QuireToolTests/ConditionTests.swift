@@ -185,6 +185,7 @@ import Testing
 
   @Test(arguments: [
     ("'01/05/2024'", "may be more than one day: write the year first, as 2024-05-31"),
+    ("01/05/2024", "may be more than one day: write the year first, as 2024-05-31"),
     ("'1.5.2024'", "may be more than one day"), ("'24-05-01'", "may be more than one day"),
     ("'2024-02-30'", "is in no calendar"), ("2024-13-01", "is in no calendar"),
     ("2024-05-01 25:00", "is in no calendar or on no clock"), ("'May'", "is no date: write"),

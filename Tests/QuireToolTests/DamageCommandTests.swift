@@ -112,6 +112,12 @@ import Testing
     #expect(query.code == .bad)
     #expect(query.lines.count == hurt["kept"] as? Int)
 
+    // An object that is lost is not said to have never been there, without a word of the damage.
+    let lostKey = try #require((hurt["lostKeys"] as? [Int])?.first)
+    let lost = ToolRun("get", store, "\(name)/\(lostKey)")
+    #expect(lost.code == .bad && lost.output.isEmpty)
+    #expect(lost.errors.contains("of \(name) lost: ") && lost.errors.contains("p\(lostKey)"))
+
     let export = ToolRun("export", store, "--to", folder.path("out"))
     #expect(export.code == .bad)
     let lines = try String(

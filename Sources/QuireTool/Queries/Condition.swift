@@ -141,6 +141,11 @@ struct Condition {
         throw InputError("\(comparison): \(DateText.mistake(in: text))")
       }
       return FetchExpression(date)
+    case .function(.divide, let parts):
+      guard case .function(.divide, let first) = parts[0], let month = integer(first[0]),
+        let day = integer(first[1]), let year = integer(parts[1])
+      else { return expression }
+      throw InputError("\(comparison): \(DateText.mistake(in: "\(month)/\(day)/\(year)"))")
     case .constant(.value(.integer(let number))?) where number > 0 && number < 10_000:
       throw InputError(
         "\(comparison): a date is compared with \(number). Write a day, as \(number)-01-31, or "
