@@ -38,6 +38,47 @@ struct ModelFile {
     return file.model
   }
 
+  /// Loads several models as one with the entities of all, as a program has it that merges them.
+  ///
+  /// Its versions are all combinations of theirs, of which the current one is that of the current
+  /// versions; combinations whose entities contradict each other are none.
+  static func load(merging paths: [String], _ console: Console) throws -> VersionedModel {
+    var models = try paths.map { try load($0, console) }
+    if models.count == 1 { return models.removeFirst() }
+    let count = models.reduce(1) {
+      $0.multipliedReportingOverflow(by: $1.versions.count).partialValue
+    }
+    guard count <= combinationLimit else {
+      let counts = models.map { "\($0.versions.count) of \($0.name)" }.joined(separator: ", ")
+      throw InputError(
+        "the models have too many versions to try all combinations (\(counts)): name single "
+          + "versions, .xcdatamodel")
+    }
+    var combinations: [[VersionedModel.Version]] = [[]]
+    for model in models {
+      combinations = combinations.flatMap { start in model.versions.map { start + [$0] } }
+    }
+    let current = models.map(\.currentVersion)
+    // The current versions have to fit each other: their contradiction is the error.
+    let merged = try ManagedObjectModel(byMerging: current.map(\.model))
+    func name(_ versions: [VersionedModel.Version]) -> String {
+      versions.map(\.name).joined(separator: " + ")
+    }
+    if combinations.count == 1 { return VersionedModel(merged, name: name(current)) }
+    let versions = combinations.compactMap { versions in
+      (try? ManagedObjectModel(byMerging: versions.map(\.model))).map {
+        VersionedModel.Version(name(versions), $0)
+      }
+    }
+    let title = models.map(\.name).joined(separator: " + ")
+    guard let model = VersionedModel(name: title, versions: versions, current: name(current)) else {
+      throw InputError("two versions of the models have one name: name single ones, .xcdatamodel")
+    }
+    return model
+  }
+
+  private static let combinationLimit = 400
+
   private static func gathered(_ versions: [XcodeModel]) -> [String] {
     var texts: [String] = []
     var places: [String: [String]] = [:]

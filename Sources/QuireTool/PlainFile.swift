@@ -1,4 +1,5 @@
 import Foundation
+import QuireXcode
 
 /// A file that a command writes as a whole.
 enum PlainFile {
@@ -10,6 +11,7 @@ enum PlainFile {
     _ text: String, to path: String, replaces: (Data) -> Bool
   ) throws {
     let url = URL(filePath: path)
+    try expectAccess(to: url)
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
       if isFolder.boolValue { throw InputError("there is a folder of this name: \(url.path)") }
@@ -27,6 +29,14 @@ enum PlainFile {
       throw InputError("there is no folder \(folder.path) to write \(url.lastPathComponent) into")
     }
     try Data(text.utf8).write(to: url, options: .atomic)
+  }
+
+  /// - Throws: an error where a folder on the way may not be looked into, so that it is not known
+  ///   whether there is such a file.
+  static func expectAccess(to url: URL) throws {
+    if FileProblem.isDenied(url.path), let words = FileProblem.absence(of: url.path) {
+      throw InputError("\(url.path): \(words)")
+    }
   }
 
   private static func start(of url: URL) throws -> Data {

@@ -47,10 +47,13 @@ extension Tool {
       return try working(on: store) {
         try salvaging(store, error, console) { copy, report in
           console.complain("\(store.path): \(diagnosis(of: error))")
+          // Also where the body finds nothing: what it looks for may be lost.
+          defer {
+            console.output.flush()
+            for line in SalvageText(report).missing { console.note(line) }
+            console.note("quire doctor says what to do")
+          }
           try opening(copy, body)
-          console.output.flush()
-          for line in SalvageText(report).missing { console.note(line) }
-          console.note("quire doctor says what to do")
           return .bad
         }
       }

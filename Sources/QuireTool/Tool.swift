@@ -40,7 +40,7 @@ package enum Tool {
       GenerateCommand.self, PortCommand.self, ImportCommand.self, MigrateCommand.self,
       BackupCommand.self, RestoreCommand.self, CompactCommand.self, StatCommand.self,
       CheckCommand.self, DoctorCommand.self, SalvageCommand.self, ShowCommand.self,
-      DumpCommand.self, QueryCommand.self, ExplainCommand.self, EditCommand.self,
+      DumpCommand.self, QueryCommand.self, GetCommand.self, ExplainCommand.self, EditCommand.self,
       ExportCommand.self, LoadCommand.self, FixturesCommand.self, CompletionCommand.self,
     ]
   }

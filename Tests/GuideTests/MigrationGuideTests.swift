@@ -117,6 +117,66 @@ import Testing
         """)
   }
 
+  enum Numbered {
+    final class Book: ManagedObject {
+      override class var modelEntityName: String { "Book" }
+      @Managed(renamedFrom: "name") var title: String
+      @Managed(.unique) var number: UUID = UUID()
+    }
+  }
+
+  private func addMoreBooks() throws {
+    let container = try PersistentContainer(name: "Library", for: One.Book.self)
+    try container.loadPersistentStore(at: url)
+    try container.writeAndWait { context in
+      for name in ["Kindred II", "Kindred III"] { One.Book(context: context).name = name }
+    }
+    try container.close()
+  }
+
+  @Test func `a new value that is another for each object is refused with advice`() throws {
+    let container = try PersistentContainer(name: "Library", for: Numbered.Book.self)
+    let error = #expect(throws: PersistenceError.self) {
+      try container.loadPersistentStore(at: url)
+    }
+    let message = error?.message ?? ""
+    #expect(message.contains("Book.number is new and required, and the model has no default value"))
+    #expect(message.contains("UUID() or Date() is made for each new object alone"))
+    #expect(message.contains("under “A value for each object”"))
+    #expect(try Page.guide("migration").lines.contains("## A value for each object"))
+  }
+
+  @Test func `each object gets a value of its own`() throws {
+    try addMoreBooks()
+    // Twice: the second time there is nothing to do.
+    for _ in 1...2 {
+      var options = PersistentStoreOptions.migrating
+      let new = try ManagedObjectModel(for: Numbered.Book.self)
+      if let old = try? PersistentStoreCoordinator.managedObjectModel(storedAt: url),
+        old.entity(named: "Book")?.attribute(named: "number") == nil
+      {
+        var mapping = try MappingModel.inferredMappingModel(
+          forSourceModel: old, destinationModel: new)
+        for index in mapping.entityMappings.indices
+        where mapping.entityMappings[index].destinationEntityName == "Book" {
+          mapping.entityMappings[index].attributeMappings.removeAll { $0.name == "number" }
+          mapping.entityMappings[index].attributeMappings.append(
+            PropertyMapping("number") { _ in UUID() })
+        }
+        options.mappingModels = [mapping]
+      }
+      let container = try PersistentContainer(name: "Library", for: Numbered.Book.self)
+      try container.loadPersistentStore(at: url, options: options)
+      let books = try container.newBackgroundContext().fetch(Numbered.Book.fetchRequest())
+      print(books.count, Set(books.map(\.number)).count)
+      #expect(
+        printed.take() == """
+          3 3
+          """)
+      try container.close()
+    }
+  }
+
   enum Three {
     final class Book: ManagedObject {
       override class var modelEntityName: String { "Book" }

@@ -358,8 +358,10 @@ import Testing
         + Image
         - Gone
         cannot be inferred if there are objects:
-            Album.year is new and required, but has no default value: give it a default value, make \
-        it optional, or write a mapping that computes it
+            Album.year is new and required, and the model has no default value for the objects that \
+        are there: give it a default value that is the same for all of them (UUID() or Date() is made \
+        for each new object alone), make it optional, or write a mapping that computes it for each: \
+        the guide to migration shows how, under “A value for each object”
         """)
   }
 }

@@ -14,6 +14,10 @@ import Testing
       folder = try TemporaryFolder()
       let script = ToolRun("completion", name)
       #expect(script.code == .good && script.errors.isEmpty)
+      for version in ["Gallery 2.7", "Gallery 1.3"] {
+        try FileManager.default.copyItem(
+          atPath: Fixtures.store(version), toPath: folder.path("\(version).store"))
+      }
       for (file, text) in [
         ("script", script.output), ("gallery one.quire", ""), ("shop.quire", ""),
       ] {
@@ -57,8 +61,8 @@ import Testing
     #expect(try bash("quire", "--v") == ["--version"])
     #expect(try bash("quire", "help", "che") == ["check"])
     #expect(try bash("quire", "query", "shop.quire", "--gr") == ["--group-by"])
-    #expect(try bash("quire", "query", "--format", "") == ["table", "json", "csv"])
-    #expect(try bash("quire", "query", "--format", "=") == ["table", "json", "csv"])
+    #expect(try bash("quire", "query", "--format", "") == ["table", "lines", "json", "csv"])
+    #expect(try bash("quire", "query", "--format", "=") == ["table", "lines", "json", "csv"])
     #expect(try bash("quire", "query", "--format", "=", "j") == ["json"])
     #expect(try bash("quire", "query", "--entity", "") == [])
     #expect(try bash("quire", "completion", "") == ["bash", "zsh", "fish"])
@@ -76,6 +80,27 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: Shell.isInstalled("bash")))
+  func `bash completes entities of the store that is named`() throws {
+    let store = #""Gallery 2.7.store""#
+    #expect(
+      try bash("quire", "query", store, "--entity", "Ar") == [
+        "Artist", "ArtistDocument", "Artwork",
+      ])
+    #expect(
+      try bash("quire", "dump", store, "--entity", "=", "Par") == ["Partner", "PartnerOption"])
+    #expect(try bash("quire", "explain", #"Gallery\ 2.7.store"#, "--entity", "U") == ["User"])
+    #expect(
+      try bash("quire", "load", "x.csv", "--to", store, "--entity", "Show") == [
+        "Show", "ShowDocument",
+      ])
+    #expect(try bash("quire", "query", "shop.quire", "--entity", "") == [])
+    let names = ToolRun("models", Fixtures.store("Gallery 2.7"), "--names")
+    #expect(names.lines.count == 15 && names.lines.first == "Album")
+    #expect(
+      ToolRun("models", Fixtures.store("Gallery 2.7"), "--names", "--json").code == .wrongUsage)
+  }
+
   // MARK: fish
 
   private func fish(_ line: String) throws -> [String] {
@@ -89,8 +114,11 @@ import Testing
     #expect(try fish("quire ex").sorted() == ["explain", "export"])
     #expect(try fish("quire help che") == ["check"])
     #expect(try fish("quire query shop.quire --gr") == ["--group-by"])
-    #expect(try fish("quire query --format ").sorted() == ["csv", "json", "table"])
+    #expect(try fish("quire query --format ").sorted() == ["csv", "json", "lines", "table"])
     #expect(try fish("quire query --entity ") == [])
+    #expect(
+      try fish("quire query \"Gallery 2.7.store\" --entity Ar").sorted()
+        == ["Artist", "ArtistDocument", "Artwork"])
     #expect(try fish("quire completion ").sorted() == ["bash", "fish", "zsh"])
     #expect(try fish("quire check sh") == ["shop.quire"])
     #expect(try fish("quire backup --to sh") == ["shop.quire"])
@@ -123,6 +151,8 @@ import Testing
     #expect(try zsh("quire ex\\t").contains("how a fetch finds objects"))
     #expect(try zsh("quire query shop.quire --gr").contains("--group-by"))
     #expect(try zsh("quire query --format ").contains("table"))
+    #expect(
+      try zsh(#"quire query Gallery\\ 2.7.store --entity PartnerO"#).contains("PartnerOption"))
     #expect(try zsh("quire check sh").contains("shop.quire"))
   }
 

@@ -46,6 +46,29 @@ import Testing
     #expect(ToolRun("salvage", store, "--to", new).code == .bad, "the new store was written over")
   }
 
+  @Test func `check says once why a store cannot be opened`() throws {
+    for name in ["missing-log", "foreign-log", "damaged-log", "damaged-catalog"] {
+      for ending in ["quire", "quire-log"] {
+        let file = Fixtures.folder.appending(path: "Damaged/\(name).\(ending)").path
+        guard FileManager.default.fileExists(atPath: file) else { continue }
+        try FileManager.default.copyItem(atPath: file, toPath: folder.path("\(name).\(ending)"))
+      }
+      let run = ToolRun("check", folder.path("\(name).quire"))
+      #expect(run.code == .bad)
+      let said = run.errors.split(separator: "\n").map { $0.drop { $0 == " " } }
+      for line in run.lines.dropFirst() {
+        let finding = line.drop { $0 == " " }
+        #expect(!said.contains { $0.contains(finding) }, "\(name): \(finding)\n\(run.errors)")
+      }
+    }
+    let missing = ToolRun("check", folder.path("missing-log.quire"))
+    #expect(missing.lines.contains { $0.contains("its log") && $0.contains("is missing") })
+    #expect(
+      missing.errors.hasPrefix(
+        "quire: \(folder.path("missing-log.quire")): it cannot be opened.\n"),
+      "\(missing.errors)")
+  }
+
   @Test func `doctor asks whether what does not begin as a store ever was one`() throws {
     let store = folder.path("notes.txt")
     try Data("what I wanted to say".utf8).write(to: URL(filePath: store))
@@ -88,6 +111,12 @@ import Testing
     let query = ToolRun("query", store, "--entity", name, "--format", "json")
     #expect(query.code == .bad)
     #expect(query.lines.count == hurt["kept"] as? Int)
+
+    // An object that is lost is not said to have never been there, without a word of the damage.
+    let lostKey = try #require((hurt["lostKeys"] as? [Int])?.first)
+    let lost = ToolRun("get", store, "\(name)/\(lostKey)")
+    #expect(lost.code == .bad && lost.output.isEmpty)
+    #expect(lost.errors.contains("of \(name) lost: ") && lost.errors.contains("p\(lostKey)"))
 
     let export = ToolRun("export", store, "--to", folder.path("out"))
     #expect(export.code == .bad)

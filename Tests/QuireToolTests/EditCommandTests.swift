@@ -233,7 +233,7 @@ import Testing
       ("set Work/1 prise=3", 12, "Work has no property prise; did you mean price?"),
       ("set Wrok/1 price=3", 5, "has no entity Wrok; did you mean Work?"),
       ("set Work/99 price=3", 5, "there is no object Work/99 in the store"),
-      ("set Work/1 price=cheap", 18, "price is a number, not “cheap”"),
+      ("set Work/1 price=cheap", 18, "price is a number of up to 38 digits, not “cheap”"),
       ("set Work/1 price=1,5", 12, "price is an attribute, which has one value"),
       ("set Work/1 price+=1", 12, "price is an attribute"),
       ("set Work/1 acquired=2001-02-30", 21, "acquired is a moment such as"),
@@ -278,6 +278,22 @@ import Testing
       }
     }
     #expect(place.dump() == before)
+  }
+
+  @Test func `what is wrong with several objects is said once, with the objects`() throws {
+    let place = try Place()
+    let run = place.edit(
+      "set Artist where \"TRUEPREDICATE\" name=nil; insert Artist; insert Artist")
+    #expect(run.code == .bad)
+    #expect(
+      run.errors.contains("\n  Artist.name has no value, in 4 objects: Artist/p1, Artist/p2\n"),
+      "\(run.errors)")
+    let new = place.edit("insert Artist; insert Artist").errors
+    #expect(new.contains("\n  Artist.name has no value, in 2 objects\n"), "\(new)")
+    for text in [run.errors, new] {
+      let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
+      #expect(Set(lines).count == lines.count, "\(text)")
+    }
   }
 
   @Test func `statements come from the standard input as well`() throws {

@@ -18,6 +18,13 @@ import Testing
     }
   }
 
+  @Test func `a source in use is to be closed, or copied at one moment`() {
+    let error = SQLiteError(file: "/shop.sqlite", reason: .changedWhileReading)
+    #expect(error.description.contains("an application uses it. Close the application"))
+    // A copy of the two files, made while they are written to, is of two moments.
+    #expect(!error.description.contains("-wal"))
+  }
+
   @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))
   func `a real store is imported whole, and migrates`() throws {
     let folder = try TemporaryFolder()
@@ -48,6 +55,44 @@ import Testing
     #expect(migration.code == .good, "\(migration.errors)")
     #expect(ToolRun("check", store).code == .good)
     #expect(ToolRun("dump", store).lines.count == 298)
+  }
+
+  @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))
+  func `a store of several models is imported by their merged model`() throws {
+    let folder = try TemporaryFolder()
+    let whole = try String(
+      contentsOfFile: RealData.path(
+        "artsy-folio/ArtsyPartner.xcdatamodeld/ArtsyFolio v1.4.xcdatamodel/contents"),
+      encoding: .utf8)
+    let start = try #require(whole.range(of: "<entity name=\"User\""))
+    let end = try #require(whole.range(of: "</entity>", range: start.lowerBound..<whole.endIndex))
+    let user = whole[start.lowerBound..<end.upperBound]
+    let head = try #require(whole.range(of: "<entity "))
+    for (name, text) in [
+      ("Folio", whole.replacing(user, with: "")),
+      ("Users", "\(whole[..<head.lowerBound])\(user)</model>"),
+    ] {
+      let model = folder.path("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: false)
+      try text.write(toFile: model + "/contents", atomically: false, encoding: .utf8)
+    }
+    let source = try RealData.path("artsy-folio/stores/ArtsyPartner_1.4.sqlite")
+    let store = folder.path("folio.quire")
+    let (folio, users) = (folder.path("Folio.xcdatamodel"), folder.path("Users.xcdatamodel"))
+    #expect(ToolRun("import", source, "--model", folio, "--to", store).code == .bad)
+    let run = ToolRun("import", source, "--model", folio, "--model", users, "--to", store, "--json")
+    #expect(run.code == .good, "\(run.errors)")
+    #expect(try run.json()["objects"] as? Int == 298)
+    #expect(ToolRun("check", store).code == .good)
+    let migration = ToolRun("migrate", store, "--model", users, "--model", folio)
+    #expect(migration.code == .good, "\(migration.errors)")
+    // Versions are combined: the store has the first of one and the only one of the other.
+    let all = try RealData.path("artsy-folio/ArtsyPartner.xcdatamodeld")
+    let second = folder.path("second.quire")
+    let versions = ToolRun(
+      "import", source, "--model", all, "--model", users, "--to", second, "--json")
+    #expect(versions.code == .good, "\(versions.errors)")
+    #expect(try versions.json()["version"] as? String == "ArtsyFolio v1.4 + Users")
   }
 
   @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))

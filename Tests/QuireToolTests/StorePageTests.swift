@@ -19,13 +19,14 @@ struct StorePageTests {
   {
     let found = try result(of: .links)
     let log = try #require(found as? [String], "\(found)")
-    try #require(log.count == 17)
+    try #require(log.count == 19)
     #expect(log[0] == "Gallery 2.7.quire")
     #expect(log[1] == "#/entity/Artist" && log[3] == log[1])
     #expect(log[4] == "Artist" && log[5] == "Artist – Gallery 2.7.quire")
     #expect(log[8] == log[6] && log[13] == log[11], "\(log)")
     #expect(log[14] == log[12], "the object's heading is the text of the link that leads to it")
     #expect(log[16] != "0", "a related object leads to its entity")
+    #expect(Array(log[17...]) == ["same", "there"], "an address with a p, as in an object's ID")
   }
 
   @Test func `a table is filtered and sorted, and back and forward keep that`() throws {

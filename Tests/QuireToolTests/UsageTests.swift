@@ -68,7 +68,7 @@ import Testing
       ToolRun("dump", "x", "--entty=A"), "There is no option --entty. Did you mean --entity?")
     expectWrongUsage(
       ToolRun("query", "x", "--entity", "A", "--format", "jsno"),
-      "--format takes table, json or csv, not “jsno”. Did you mean json?")
+      "--format takes table, lines, json or csv, not “jsno”. Did you mean json?")
 
     let store = Fixtures.store("Gallery 2.7")
     let entity = ToolRun("dump", store, "--entity", "artwrok")

@@ -1,5 +1,11 @@
 import QuireModel
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The values of an object, to be encoded in any format and inserted again anywhere.
 ///
 /// As JSON it is one flat object, with the entity, a name by which others refer to it, and the
@@ -118,7 +124,7 @@ extension ExportedValue: Codable {
     } else if let number = try? container.decode(Int64.self) {
       self = .integer(number)
     } else if let number = try? container.decode(Double.self) {
-      self = .number(number)
+      self = Self.longText(of: container, number).map { .text($0) } ?? .number(number)
     } else if let text = try? container.decode(String.self) {
       self = .text(text)
     } else if let list = try? container.decode([String].self) {
@@ -129,6 +135,16 @@ extension ExportedValue: Codable {
   }
 
   /// - Throws: an error of the encoder.
+  /// The digits of a number that has more of them than a double keeps, as a decimal may.
+  private static func longText(
+    of container: any SingleValueDecodingContainer, _ number: Double
+  ) -> String? {
+    guard let decimal = try? container.decode(Decimal.self),
+      let parts = DecimalParts(decimal), parts != DecimalParts(number)
+    else { return nil }
+    return decimal.description
+  }
+
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

@@ -44,7 +44,7 @@ extension ExportedValue {
   }
 
   /// The value that an attribute has of this one; `nil` if it is not of the attribute's type.
-  func value(for attribute: AttributeDescription) -> AttributeValue? {
+  package func value(for attribute: AttributeDescription) -> AttributeValue? {
     switch attribute.type {
     case .boolean: if case .boolean(let flag) = self { return .boolean(flag) }
     case .integer16, .integer32, .integer64:
@@ -56,12 +56,7 @@ extension ExportedValue {
       // A number that a float cannot be is no infinity.
       return number.isInfinite && !double.isInfinite ? nil : .float(number)
     case .decimal:
-      guard case .text(let text) = self else {
-        return if case .integer(let number) = self { .decimal(Decimal(number)) } else { nil }
-      }
-      if text == "nan" { return .decimal(.nan) }
-      // Foundation reads the beginning of a text, passes over the rest, and rounds.
-      return DecimalParts(text: text)?.decimal.map(AttributeValue.decimal)
+      return decimal.map(AttributeValue.decimal)
     case .string: if case .text(let text) = self { return .string(text) }
     case .date: return date.map(AttributeValue.date)
     case .binaryData: return data.map(AttributeValue.binary)
@@ -77,6 +72,18 @@ extension ExportedValue {
     return nil
   }
 
+  private var decimal: Decimal? {
+    switch self {
+    case .integer(let number): Decimal(number)
+    // The number as it was written: what a double rounds comes as a text.
+    case .number(let number): Decimal(shortest: number)
+    case .text("nan"): .nan
+    // Foundation reads the beginning of a text, passes over the rest, and rounds.
+    case .text(let text): DecimalParts(text: text)?.decimal
+    default: nil
+    }
+  }
+
   private var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -85,6 +92,11 @@ extension ExportedValue {
     case .text("inf"): .infinity
     case .text("-inf"): -.infinity
     case .text("-0"): -0.0
+    // A number that has more digits than a double, which a decoder gives as a text.
+    case .text(let text):
+      DecimalParts(text: text).flatMap { parts in
+        Double(text).flatMap { DecimalParts($0) == parts ? nil : $0 }
+      }
     default: nil
     }
   }

@@ -35,10 +35,13 @@ public struct Obstacle: Hashable, Sendable {
         + "converts the values"
     case .toManyToToOne: "write a mapping that chooses one of the objects"
     case .requiredWithoutDefault:
-      "give it a default value, make it optional, or write a mapping that computes it"
+      "give it a default value that is the same for all of them (UUID() or Date() is made for each "
+        + "new object alone), make it optional, or write a mapping that computes it for each: the "
+        + "guide to migration shows how, under “A value for each object”"
     case .becameRequiredWithoutDefault:
-      "give it a default value, which objects without a value get, keep it optional, or write a "
-        + "mapping that computes it"
+      "give it a default value, which objects without a value get (UUID() or Date() is made for "
+        + "each new object alone), keep it optional, or write a mapping that computes it for each: "
+        + "the guide to migration shows how, under “A value for each object”"
     case .becameAbstract: "write a mapping that makes its objects objects of a subentity"
     }
   }
@@ -50,8 +53,10 @@ extension Obstacle: CustomStringConvertible {
     switch reason {
     case .typeChanged(let from, let to): "changed its type from \(from) to \(to)"
     case .toManyToToOne: "led to many objects and now leads to one"
-    case .requiredWithoutDefault: "is new and required, but has no default value"
-    case .becameRequiredWithoutDefault: "became required, but has no default value"
+    case .requiredWithoutDefault:
+      "is new and required, and the model has no default value for the objects that are there"
+    case .becameRequiredWithoutDefault:
+      "became required, and the model has no default value for the objects without one"
     case .becameAbstract: "became abstract"
     }
   }

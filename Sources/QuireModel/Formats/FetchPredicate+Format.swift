@@ -31,6 +31,14 @@ extension FetchPredicate {
     try self.init(format: format, argumentArray: arguments)
   }
 
+  /// A predicate whose numbers keep all digits that were written: they are decimals where a double
+  /// would lose some. The caller knows what they are compared with.
+  package init(exactFormat format: String) throws(PredicateFormatError) {
+    var parser = try PredicateFormatParser(format, [])
+    parser.keepsDigits = true
+    self = try parser.parse()
+  }
+
   /// A predicate written as a format string; see ``init(format:_:)``.
   public init(
     format: String, argumentArray: [(any PredicateConvertible)?]

@@ -7,12 +7,25 @@
 // Numbers, and the arguments of a format.
 extension PredicateFormatParser {
   mutating func number(_ digits: String) throws(PredicateFormatError) -> FetchExpression {
-    guard let value = Self.value(ofNumber: digits) else {
-      throw lexer.error(expected: "a number that is not too large")
+    guard let value = keepsDigits ? exactValue(ofNumber: digits) : Self.value(ofNumber: digits)
+    else {
+      throw lexer.error(
+        expected: keepsDigits
+          ? "a number that is not too large, with at most 38 digits"
+          : "a number that is not too large")
     }
     try lexer.advance()
     beginHeight()
     return FetchExpression(value)
+  }
+
+  /// A decimal where a double would lose digits; `nil` if a decimal would lose some as well.
+  private func exactValue(ofNumber digits: String) -> AttributeValue? {
+    let value = Self.value(ofNumber: digits)
+    guard case .double(let number) = value else { return value }
+    guard let parts = DecimalParts(text: digits) else { return nil }
+    if parts == DecimalParts(number) { return value }
+    return parts.decimal.map { .decimal($0) } ?? value
   }
 
   private static func value(ofNumber digits: String) -> AttributeValue? {

@@ -7,6 +7,8 @@ struct PredicateFormatParser {
   var lexer: FormatLexer
   let arguments: [PredicateValue?]
   var argumentCount = 0
+  /// Whether a number with more digits than a double has is a decimal.
+  var keepsDigits = false
   /// The number of nested calls that the parser is in.
   private var depth = 0
   /// The number of nested levels in the part that was read last. A chain of operators nests without

@@ -56,9 +56,22 @@ struct CheckCommand: Command {
       verdict.findings = ["it cannot be opened"]
     }
     if isJSON { console.print(json(verdict)) } else { console.print(text(verdict)) }
-    // The error says what to do.
-    try opened.get()
+    // The error says what to do. What is among the findings is not said twice.
+    do {
+      try opened.get()
+    } catch {
+      throw InputError(Self.withoutFindings("\(error)", verdict.findings, of: store.path))
+    }
     return verdict.findings.isEmpty ? .good : .bad
+  }
+
+  /// The text of an error without what a finding has said, but with the store's name.
+  private static func withoutFindings(
+    _ text: String, _ findings: [String], of path: String
+  ) -> String {
+    guard let finding = findings.first(where: { text.contains($0) }) else { return text }
+    let rest = text.replacing(finding, with: "it cannot be opened")
+    return rest.hasPrefix(path) ? rest : "\(path): \(rest)"
   }
 
   /// The result of a check: findings, and counts of what was checked.

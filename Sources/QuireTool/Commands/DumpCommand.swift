@@ -78,7 +78,7 @@ struct DumpCommand: Command {
       request.includesSubentities = false
       request.fetchBatchSize = 500
       for object in try context.fetchBatched(request) {
-        output.write(try line(object).lineText + "\n")
+        output.write(try ObjectRecord(object).json.lineText + "\n")
         guard output.isOpen else { return }
       }
     }
@@ -87,38 +87,5 @@ struct DumpCommand: Command {
   private func chosenEntities(of model: ManagedObjectModel) throws -> [EntityDescription] {
     guard let entity else { return model.entities }
     return model.family(of: try Tool.entity(named: entity, of: model))
-  }
-
-  private func line(_ object: ManagedObject) throws -> JSONValue {
-    let entity = object.entity
-    let attributes = try entity.attributes.filter { !$0.isTransient }
-      .sorted { $0.name < $1.name }
-      .map { attribute in
-        let value = try object.value(forKey: attribute.name)
-          .flatMap { AttributeValue($0, for: attribute) }
-        return (attribute.name, value.map { JSONValue($0) } ?? .null)
-      }
-    let relationships = try entity.relationships.filter { !$0.isTransient }
-      .sorted { $0.name < $1.name }
-      .map { ($0.name, try destinations(of: $0, object)) }
-    return [
-      "entity": .string(entity.name),
-      "id": .string("p\(object.objectID.key)"),
-      "attributes": .object(attributes),
-      "relationships": .object(relationships),
-    ]
-  }
-
-  /// Members of a set come by entity and key, those of an ordered relationship as they are. They
-  /// need not be made to be named.
-  private func destinations(
-    of relationship: RelationshipDescription, _ object: ManagedObject
-  ) throws -> JSONValue {
-    var members = try object.objectIDs(forRelationshipNamed: relationship.name)
-    guard relationship.isToMany else { return JSONValue(members.first?.description) }
-    if !relationship.isOrdered {
-      members.sort { ($0.entity.name, $0.key) < ($1.entity.name, $1.key) }
-    }
-    return JSONValue(members.map(\.description))
   }
 }

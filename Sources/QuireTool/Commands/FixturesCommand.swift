@@ -14,7 +14,7 @@ struct FixturesCommand: Command {
     options: [
       .init("seed", "N", "another number makes another gallery; \(seed) unless given"),
       .init("model", "MODEL", "the gallery's model; that of the package unless given"),
-      .init(flag: "replace", "replace files that are there"),
+      .init(flag: "replace", "replace files that are there"), .json,
     ],
     discussion: """
       Gallery has a store of every version of the gallery's model, Format1 stores of file format
@@ -31,12 +31,14 @@ struct FixturesCommand: Command {
   private let seed: UInt64
   private let model: String?
   private let replaces: Bool
+  private let isJSON: Bool
 
   init(_ arguments: Arguments) throws(UsageError) {
     folder = URL(filePath: arguments.operands[0], directoryHint: .isDirectory)
     seed = try arguments.number(of: "seed") ?? Self.seed
     model = arguments.value(of: "model")
     replaces = arguments.has(flag: "replace")
+    isJSON = arguments.has(flag: "json")
   }
 
   func run(_ console: Console) throws -> ExitCode {
@@ -60,11 +62,17 @@ struct FixturesCommand: Command {
       if replaces { try? FileManager.default.removeItem(at: file) }
       var generator = GalleryGenerator(version, seed: seed)
       try generator.write(to: file)
-      console.print(file.path)
+      if !isJSON { console.print(file.path) }
     }
     for (url, bytes) in files {
       try Data(bytes).write(to: url)
-      console.print(url.path)
+      if !isJSON { console.print(url.path) }
+    }
+    if isJSON {
+      console.print([
+        "folder": .string(folder.path),
+        "files": JSONValue((gallery + files.map(\.url)).map(\.path)),
+      ])
     }
     return .good
   }

@@ -16,7 +16,7 @@ struct GenerateCommand: Command {
       .init(flag: "model-code", "write one file with the model in place of classes"),
       .init("file", "NAME", "one file of this name for all classes"),
       .init("name", "NAME", "the type in that file, and the file; Model unless given"),
-      .init(flag: "force", "replace files that are there"),
+      .init(flag: "force", "replace files that are there"), .json,
     ],
     discussion: """
       One file for each entity, with a subclass of ManagedObject. In the form classes
@@ -44,12 +44,14 @@ struct GenerateCommand: Command {
   private let form: Form
   private let file: String?
   private let replaces: Bool
+  private let isJSON: Bool
 
   init(_ arguments: Arguments) throws(UsageError) {
     path = arguments.operands[0]
     folder = URL(filePath: arguments.requiredValue(of: "to"), directoryHint: .isDirectory)
     version = arguments.value(of: "version")
     replaces = arguments.has(flag: "force")
+    isJSON = arguments.has(flag: "json")
     file = arguments.value(of: "file")
     let name = arguments.value(of: "name")
     if let file, !file.hasSuffix(".swift") || file.contains("/") {
@@ -76,7 +78,12 @@ struct GenerateCommand: Command {
       try version.map { try history.existingVersion(named: $0) }
       ?? history.currentVersion
     let code = try code(of: version)
-    for path in try code.write(to: folder, replaces: replaces) { console.print(path) }
+    let paths = try code.write(to: folder, replaces: replaces)
+    if isJSON {
+      console.print(["folder": .string(folder.path), "files": JSONValue(paths)])
+    } else {
+      for path in paths { console.print(path) }
+    }
     for note in code.notes { console.note(note) }
     return .good
   }

@@ -29,21 +29,22 @@ struct ImportCommand: Command {
     ])
 
   private let source: URL
-  private let modelPath: String
+  private let modelPaths: [String]
   private let store: URL
   private let version: String?
   private let isJSON: Bool
 
   init(_ arguments: Arguments) {
     source = URL(filePath: arguments.operands[0])
-    modelPath = arguments.requiredValue(of: "model")
+    modelPaths = arguments.values(of: "model")
     store = URL(filePath: arguments.requiredValue(of: "to"))
     version = arguments.value(of: "version")
     isJSON = arguments.has(flag: "json")
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let model = try ModelFile.load(modelPath, console)
+    let model = try ModelFile.load(merging: modelPaths, console)
+    try PlainFile.expectAccess(to: store)
     guard !FileManager.default.fileExists(atPath: store.path) else {
       throw InputError("there is a file already: \(store.path). Nothing is overwritten")
     }

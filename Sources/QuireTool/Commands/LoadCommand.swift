@@ -11,7 +11,9 @@ struct LoadCommand: Command {
     ],
     options: [
       .init("to", "STORE", "the store's file; made if it is not there", isRequired: true),
-      .init("model", "MODEL", "the model of a new store: .xcdatamodeld, .xcdatamodel or a store"),
+      .init(
+        "model", "MODEL", "the model of a new store: .xcdatamodeld, .xcdatamodel or a store",
+        isRepeatable: true),
       .init("entity", "NAME", "the entity of a CSV file whose name is another"),
       .init(flag: "drop-missing", "drop links to objects that are not in the files"),
       .json,
@@ -39,7 +41,7 @@ struct LoadCommand: Command {
   private let source: URL
   private let entityName: String?
   private let store: URL
-  private let model: String?
+  private let models: [String]
   private let dropsMissing: Bool
   private let isJSON: Bool
 
@@ -47,13 +49,14 @@ struct LoadCommand: Command {
     source = URL(filePath: arguments.operands[0])
     entityName = arguments.value(of: "entity")
     store = URL(filePath: arguments.requiredValue(of: "to"))
-    model = arguments.value(of: "model")
+    models = arguments.values(of: "model")
     dropsMissing = arguments.has(flag: "drop-missing")
     isJSON = arguments.has(flag: "json")
   }
 
   func run(_ console: Console) throws -> ExitCode {
     let isNew = !FileManager.default.fileExists(atPath: store.path)
+    if isNew { try PlainFile.expectAccess(to: store) }
     let files = try ObjectFiles(at: source, entityName: entityName)
     let coordinator = try coordinator(isNew: isNew, console)
     let content = try console.task("reading", .bytes) {
@@ -165,13 +168,14 @@ struct LoadCommand: Command {
 
   private func coordinator(isNew: Bool, _ console: Console) throws -> PersistentStoreCoordinator {
     if isNew {
-      guard let model else {
+      guard !models.isEmpty else {
         throw InputError(
           "\(store.path) is not there yet: say by --model what objects it is to have")
       }
-      return PersistentStoreCoordinator(versionedModel: try ModelFile.load(model, console))
+      return PersistentStoreCoordinator(
+        versionedModel: try ModelFile.load(merging: models, console))
     }
-    if model != nil {
+    if !models.isEmpty {
       throw InputError("\(store.path) is there, and has a model: --model is for a new store")
     }
     return PersistentStoreCoordinator(

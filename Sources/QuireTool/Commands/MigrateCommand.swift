@@ -42,7 +42,7 @@ struct MigrateCommand: Command {
     ])
 
   let store: URL
-  private let modelPath: String
+  private let modelPaths: [String]
   private let version: String?
   private let mapping: URL?
   let removesUnmapped: Bool
@@ -54,7 +54,7 @@ struct MigrateCommand: Command {
 
   init(_ arguments: Arguments) throws(UsageError) {
     store = URL(filePath: arguments.operands[0])
-    modelPath = arguments.requiredValue(of: "model")
+    modelPaths = arguments.values(of: "model")
     version = arguments.value(of: "to")
     mapping = arguments.value(of: "mapping").map { URL(filePath: $0) }
     removesUnmapped = arguments.has(flag: "remove-unmapped")
@@ -76,7 +76,7 @@ struct MigrateCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let model = try destination(in: ModelFile.load(modelPath, console))
+    let model = try destination(in: ModelFile.load(merging: modelPaths, console))
     if let mapping { return try migrate(by: mapping, to: model.currentVersion, console) }
     let (path, plan) = try Tool.working(on: store) {
       (

@@ -7,11 +7,14 @@ struct ModelsCommand: Command {
     name: "models", summary: "the versions of a model, their entities and hashes",
     group: .models,
     operands: [.init("MODEL", "a folder .xcdatamodeld, .xcdatamodel, or a store")],
-    options: [.json],
+    options: [
+      .init(flag: "names", "only the names of the current version's entities, a line each"), .json,
+    ],
     discussion: """
       A store carries the model that it was last opened with, also one that was written in Swift.
       An asterisk marks the current version. Counts include what an entity inherits. Hashes are
-      shortened; --json has them whole, and every property.
+      shortened; --json has them whole, and every property. Shells complete names of entities by
+      --names.
       """,
     examples: [
       .init(
@@ -24,15 +27,20 @@ struct ModelsCommand: Command {
 
   private let path: String
   private let isJSON: Bool
+  private let showsNames: Bool
 
-  init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) throws(UsageError) {
     path = arguments.operands[0]
+    showsNames = arguments.has(flag: "names")
     isJSON = arguments.has(flag: "json")
+    if isJSON, showsNames { throw arguments.wrong("--json has the names: leave --names away.") }
   }
 
   func run(_ console: Console) throws -> ExitCode {
     let model = try ModelFile.load(path, console)
-    if isJSON {
+    if showsNames {
+      for name in model.currentVersion.model.entities.map(\.name).sorted() { console.print(name) }
+    } else if isJSON {
       console.print(json(model))
     } else {
       for version in model.versions {

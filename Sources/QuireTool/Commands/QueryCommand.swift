@@ -15,8 +15,10 @@ struct QueryCommand: Command {
       .init("min", "KEYS", "the smallest values"),
       .init("max", "KEYS", "the largest values"),
       .init(
-        "format", "FORMAT", "table, json or csv; without it a table on a terminal, else json",
+        "format", "FORMAT", "table, lines, json or csv; else a table on a terminal, or json",
         choices: ResultFormat.allCases.map(\.rawValue)),
+      .init(flag: "lines", "as --format lines: a line for each property, for wide rows"),
+      .init(flag: "json", "print one JSON value, a list of the rows"),
     ],
     discussion: """
       KEYS are key paths with commas between them. Objects have the --columns, which may lead over
@@ -24,6 +26,8 @@ struct QueryCommand: Command {
       attribute and each relationship to one object. Groups have their keys, then count,
       sum(k), avg(k), min(k), max(k); --sort takes these names, and groups come by their values
       without it. json is a JSON object on each line, csv has a line of names first.
+      FORMAT of --where knows dates as 2024-05-31 or "2024-05-31 12:30", in UTC or with +02:00
+      behind, and objects as Artwork/12: objectID == "Artwork/12".
 
       Objects are written as they are read: memory holds their order, eight bytes each, and with
       --sort what they are sorted by, until they are. The widths of a table are those of its first
@@ -46,13 +50,22 @@ struct QueryCommand: Command {
   /// `nil` when objects are wanted.
   private let grouping: GroupColumns?
   private let format: ResultFormat?
+  private let isJSON: Bool
   /// Empty for all of the entity.
   private let columns: [String]
 
   init(_ arguments: Arguments) throws(UsageError) {
     query = try ObjectQuery(arguments)
     grouping = try GroupColumns(arguments)
-    format = try arguments.choice(of: "format")
+    isJSON = arguments.has(flag: "json")
+    let format: ResultFormat? = try arguments.choice(of: "format")
+    let flags = ["lines", "json"].filter { arguments.has(flag: $0) }
+    if let flag = flags.first, format != nil || flags.count > 1 {
+      throw arguments.wrong(
+        "--\(flag) is a format, and \(flags.count > 1 ? "--\(flags[1])" : "--format") another.")
+    }
+    self.format =
+      isJSON ? .json : arguments.has(flag: "lines") ? .lines : format
     columns = try arguments.list(of: "columns")
     if grouping != nil, !columns.isEmpty {
       throw arguments.wrong("--columns are those of objects; groups have columns of their own.")
@@ -71,7 +84,7 @@ struct QueryCommand: Command {
       if let grouping {
         let (rows, columns) = try grouping.rows(
           of: query, in: context, model, isForReading: format != .json)
-        var writer = ResultWriter(columns, as: format, to: console.output)
+        var writer = ResultWriter(columns, as: format, isList: isJSON, to: console.output)
         for row in rows where writer.isOpen { writer.write(row) }
         writer.finish()
       } else {
@@ -89,10 +102,10 @@ struct QueryCommand: Command {
     let columns =
       columns.isEmpty
       ? ObjectColumns(of: entity) : try ObjectColumns(columns, of: entity, in: model)
-    var request = try query.request(in: model)
+    var request = try query.request(in: context, model)
     request.fetchBatchSize = 500
     let objects = try context.fetchBatched(request)
-    var writer = ResultWriter(columns.columns, as: format, to: output)
+    var writer = ResultWriter(columns.columns, as: format, isList: isJSON, to: output)
     for object in objects {
       writer.write(try columns.cells(of: object, isForReading: format != .json))
       // An object that cannot be read looks like one without values.

@@ -12,7 +12,8 @@ struct SalvageCommand: Command {
       .init("to", "NEW", "the new store, where no file may be", isRequired: true),
       .init(
         "model", "MODEL",
-        "the model that the store was last opened with, if that in the store is lost"),
+        "the model that the store was last opened with, if that in the store is lost",
+        isRepeatable: true),
       .json,
     ],
     discussion: """
@@ -31,18 +32,19 @@ struct SalvageCommand: Command {
 
   private let damaged: URL
   private let new: URL
-  private let model: String?
+  private let models: [String]
   private let isJSON: Bool
 
   init(_ arguments: Arguments) {
     damaged = URL(filePath: arguments.operands[0])
     new = URL(filePath: arguments.requiredValue(of: "to"))
-    model = arguments.value(of: "model")
+    models = arguments.values(of: "model")
     isJSON = arguments.has(flag: "json")
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let model = try model.map { try ModelFile.load($0, console).currentVersion.model }
+    let model =
+      models.isEmpty ? nil : try ModelFile.load(merging: models, console).currentVersion.model
     let found = try console.waiting("reading pages") { task in
       try Tool.working(on: damaged) {
         try TreeSalvage(of: damaged.path) { task.record($0, of: $1) }

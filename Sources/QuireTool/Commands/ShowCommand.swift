@@ -10,6 +10,7 @@ struct ShowCommand: Command {
       .init("to", "FILE", "the file to write; STORE.html in the working folder unless given"),
       .init("limit", "N", "at most so many objects of each entity; 2000 unless given"),
       .init("open", "yes|no", "whether to show it in a browser; yes on a terminal"),
+      .json,
     ],
     discussion: """
       The page has the model as a diagram, sizes, objects in tables with links along their
@@ -23,6 +24,7 @@ struct ShowCommand: Command {
   private let store: URL
   private let file: URL
   private let limit: Int
+  private let isJSON: Bool
   /// `nil` when nothing is said.
   private let opens: Bool?
 
@@ -30,6 +32,7 @@ struct ShowCommand: Command {
     store = URL(filePath: arguments.operands[0])
     let name = store.deletingPathExtension().lastPathComponent
     file = URL(filePath: arguments.value(of: "to") ?? "\(name).html")
+    isJSON = arguments.has(flag: "json")
     limit = try arguments.count(of: "limit") ?? 2_000
     switch arguments.value(of: "open") {
     case nil: opens = nil
@@ -44,7 +47,14 @@ struct ShowCommand: Command {
     try PlainFile.write(StorePage(content: content).text, to: file.path) {
       $0.starts(with: Data(StorePage.start.utf8))
     }
-    console.print(file.path)
+    if isJSON {
+      console.print([
+        "store": .string(store.path), "page": .string(file.path),
+        "problems": JSONValue(content.problems),
+      ])
+    } else {
+      console.print(file.path)
+    }
     for problem in content.problems { console.complain("\(store.path): \(problem)") }
     if opens ?? (console.output.terminal != nil) { open(console) }
     return content.problems.isEmpty ? .good : .bad

@@ -18,6 +18,20 @@ struct BashCompletion {
         COMPREPLY=($(compgen -W "$1" -- "$2"))
       }
 
+      # The entities of the stores and models among the words. compgen would run what a name has in it.
+      _quire_entities() {
+        local word name
+        compopt +o default 2>/dev/null
+        for word in "${COMP_WORDS[@]:2}"; do
+          word=${word//[\\\\\\\"\\']/}
+          word=${word/#\\~/$HOME}
+          [[ -e $word ]] || continue
+          while IFS= read -r name; do
+            [[ $name == "$1"* ]] && COMPREPLY+=("$(printf %q "$name")")
+          done < <("${COMP_WORDS[0]}" models --names -- "$word" 2>/dev/null)
+        done
+      }
+
       _quire() {
         local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
         # bash takes --name=value for three words.
@@ -54,6 +68,8 @@ struct BashCompletion {
         let pattern = "\"\(syntax.name) --\(option.name)\""
         if option.namesFile {
           files.append(pattern)
+        } else if option.namesEntity {
+          cases.append("    \(pattern)) _quire_entities \"$word\"; return ;;")
         } else {
           let words = option.choices.joined(separator: " ")
           cases.append("    \(pattern)) _quire_words \"\(words)\" \"$word\"; return ;;")

@@ -8,6 +8,13 @@ struct FishCompletion {
     var lines = [
       "# Completion of quire for fish: ~/.config/fish/completions/quire.fish",
       "complete -c quire -f",
+      """
+      function __quire_entities
+        for word in (commandline -opc)[3..]
+          test -e $word; and quire models --names -- $word 2>/dev/null
+        end
+      end
+      """,
     ]
     let start = "complete -c quire -n __fish_use_subcommand"
     lines += syntaxes.map { "\(start) -a \($0.name) -d \(quoted($0.summary))" }
@@ -24,6 +31,7 @@ struct FishCompletion {
       var line = "\(start) -l \(option.name)"
       if option.value != nil {
         line += option.namesFile ? " -r -F" : " -x"
+        if option.namesEntity { line += " -a '(__quire_entities)'" }
         if !option.choices.isEmpty { line += " -a '\(option.choices.joined(separator: " "))'" }
       }
       return "\(line) -d \(quoted(option.meaning))"

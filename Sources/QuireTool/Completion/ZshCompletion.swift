@@ -19,7 +19,19 @@ struct ZshCompletion {
         _describe -t commands command commands
       }
 
+      # The entities of the stores and models among the words.
+      _quire_entities() {
+        local word
+        local -a names
+        for word in $words[2,-1]; do
+          word=${(Q)word}
+          [[ -e $word ]] && names+=(${(f)"$($quire_tool models --names -- $word 2>/dev/null)"})
+        done
+        compadd -- $names
+      }
+
       _quire() {
+        local quire_tool=$words[1]
         if (( CURRENT == 2 )); then
           if [[ $words[2] == -* ]]; then
             compadd -- \(Tool.options.map(\.name).joined(separator: " "))
@@ -50,7 +62,9 @@ struct ZshCompletion {
       let start =
         "\(times)--\(option.name)\(option.value == nil ? "" : "=")[\(escaped(option.meaning))]"
       guard let value = option.value else { return start }
-      return "\(start):\(value):\(action(option.choices, isFile: option.namesFile))"
+      let action =
+        option.namesEntity ? "_quire_entities" : action(option.choices, isFile: option.namesFile)
+      return "\(start):\(value):\(action)"
     }
     specifications.append("--help[print this help]")
     for (index, operand) in syntax.operands.enumerated() {

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireStorage
+import QuireXcode
 
 /// The state of a store's files, with what to do about each thing that is wrong.
 struct StoreDiagnosis {
@@ -26,7 +27,8 @@ struct StoreDiagnosis {
     self.store = store
     self.console = console
     guard FileManager.default.fileExists(atPath: store.path) else {
-      throw InputError("\(store.path): there is no such file")
+      throw InputError(
+        "\(store.path): \(FileProblem.absence(of: store.path) ?? "there is no such file")")
     }
     switch FileKind(ofFileAt: store.path) {
     case .sqlite:
@@ -63,9 +65,18 @@ struct StoreDiagnosis {
       case .locked(let owner):
         problems.append(
           .init(
-            what: "it is in use: \(StorageError.locked(owner))",
+            what: "\(StorageError.locked(owner))",
             advice: [
-              "Close it there, and look again. A copy of an open store's file may be half of it."
+              "Nothing is known to be wrong. Stop that program, and look again; or look at a copy that "
+                + "it makes itself, by container.backUp(to:). The file alone may be half of the store."
+            ]))
+      case .io(_, _, let code, _) where FileProblem.isPermission(code):
+        problems.append(
+          .init(
+            what: "it may not be read: permission denied",
+            advice: [
+              "Run quire as somebody who may read it: \(FileProblem.permissionAdvice). Nothing is known "
+                + "to be damaged."
             ]))
       case .unsupportedFormat:
         problems.append(

@@ -6,7 +6,6 @@ import QuireModel
 struct EditSession {
   let context: ManagedObjectContext
   private let model: ManagedObjectModel
-  private let storeIdentifier: UUID?
   private var named: [String: ManagedObject] = [:]
   /// The objects that statements delete, and not delete rules.
   private(set) var deleted: Set<ManagedObject> = []
@@ -23,7 +22,6 @@ struct EditSession {
   init(_ context: ManagedObjectContext, _ model: ManagedObjectModel) {
     self.context = context
     self.model = model
-    storeIdentifier = context.persistentStoreCoordinator?.persistentStores.first?.identifier
   }
 
   /// - Throws: ``EditMistake``, and what reading the store throws.
@@ -92,15 +90,18 @@ struct EditSession {
     switch target {
     case .object(let word): return [try object(word)]
     case .matches(let entity, let format):
-      var request = FetchRequest<ManagedObject>(entityName: try self.entity(entity).name)
+      let entity = try self.entity(entity)
+      var request = FetchRequest<ManagedObject>(entityName: entity.name)
       do {
-        request.predicate = try FetchPredicate(format: format.text)
-      } catch {
+        request.predicate = try Condition.predicate(format.text, of: entity, in: context, model)
+      } catch let error as Condition.Unreadable {
         var position = format.position
         position.column += error.offset + 1
         throw EditMistake(
           position: position,
           reason: "the format cannot be read: expected \(error.expected), but found \(error.found)")
+      } catch let error as InputError {
+        throw EditMistake(position: format.position, reason: "\(error)")
       }
       do {
         return try context.fetch(request)
@@ -110,7 +111,7 @@ struct EditSession {
     }
   }
 
-  /// `Artwork/12`, `Artwork/p12`, or the name of a new object.
+  /// An object by its name, or a new one by that of its insertion.
   private func object(_ word: EditScript.Word) throws -> ManagedObject {
     if word.text.hasPrefix("$") {
       if let object = named[word.text] { return object }
@@ -119,35 +120,10 @@ struct EditSession {
         position: word.position,
         reason: "no insertion before is called \(word.text)\(hint ?? "")")
     }
-    let parts = word.text.split(separator: "/", omittingEmptySubsequences: false)
-    let digits = parts.last.map { $0.hasPrefix("p") ? $0.dropFirst() : $0 } ?? ""
-    guard parts.count == 2, let key = Int64(digits), key > 0 else {
-      throw EditMistake(
-        position: word.position,
-        reason: "an object is called such as Artwork/12, and not “\(word.text)”")
-    }
-    var entityName = word
-    entityName.text = String(parts[0])
-    let entity = try entity(entityName)
-    for member in model.family(of: entity) where !member.isAbstract {
-      if let object = try existingObject(member, key) { return object }
-    }
-    throw EditMistake(
-      position: word.position, reason: "there is no object \(entity.name)/\(key) in the store")
-  }
-
-  private func existingObject(
-    _ entity: EntityDescription, _ key: Int64
-  ) throws -> ManagedObject? {
-    guard let storeIdentifier,
-      let url = URL(string: "x-coredata://\(storeIdentifier.uuidString)/\(entity.name)/p\(key)"),
-      let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url)
-    else { return nil }
     do {
-      let object = try context.existingObject(with: id)
-      return object.isDeleted ? nil : object
-    } catch let error as PersistenceError where error.code == .managedObjectReferentialIntegrity {
-      return nil
+      return try ObjectName.object(word.text, in: context, model)
+    } catch let error as InputError {
+      throw EditMistake(position: word.position, reason: "\(error)")
     }
   }
 

@@ -36,10 +36,11 @@ enum EditValue {
   static func expectation(of type: AttributeType) -> String {
     switch type {
     case .integer16, .integer32, .integer64: "a whole number"
-    case .double, .float, .decimal: "a number"
+    case .double, .float: "a number"
+    case .decimal: "a number of up to 38 digits"
     case .boolean: "true or false"
     case .string: "a text"
-    case .date: "a moment such as 2024-01-31T12:00:00Z, a day, or seconds since 2001"
+    case .date: "a moment such as 2024-01-31 12:00, a day such as 2024-01-31, or seconds since 2001"
     case .binaryData: "base64"
     case .transformable: "base64 or, of a value without a transformer of its own, JSON"
     case .uuid: "a UUID"
@@ -61,20 +62,23 @@ enum EditValue {
 
   private static func date(_ text: String) -> Date? {
     if let seconds = Double(text) { return Date(timeIntervalSinceReferenceDate: seconds) }
-    return MomentText.date(of: text)
+    return DateText.date(of: text)
   }
 
   private static func composite(
     _ text: String, _ attribute: AttributeDescription
   ) -> AttributeValue? {
     guard
-      let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+      let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
+      // This reader keeps the digits of numbers.
+      case .composite(let exact)? = try? JSONDecoder().decode(
+        ExportedValue.self, from: Data(text.utf8))
     else { return nil }
     var values: [String: AttributeValue] = [:]
     for (name, value) in object {
       guard let element = attribute.elements.first(where: { $0.name == name }),
         let value = (value as? String).flatMap({ self.value(of: $0, for: element) })
-          ?? AttributeValue(value, for: element)
+          ?? exact[name]?.value(for: element) ?? AttributeValue(value, for: element)
       else { return nil }
       values[name] = value
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireXcode
 
 /// The files that `load` reads objects of: a folder of them, or one.
 struct ObjectFiles {
@@ -60,7 +61,8 @@ struct ObjectFiles {
     self.entityName = entityName
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: source.path, isDirectory: &isFolder) else {
-      throw InputError("\(source.path) is not there")
+      throw InputError(
+        "\(source.path): \(FileProblem.absence(of: source.path) ?? "it is not there")")
     }
     guard isFolder.boolValue else {
       files = [source]
@@ -96,7 +98,7 @@ struct ObjectFiles {
       if entityName != nil || ExportFormat(ofFile: file) == .csv {
         try readCSV(bytes, file, model, &content, reach)
       } else {
-        try readJSON(bytes, file, &content, reach)
+        try readJSON(bytes, file, model, &content, reach)
       }
       done += bytes.count
     }
@@ -118,7 +120,8 @@ struct ObjectFiles {
   // MARK: JSON
 
   private func readJSON(
-    _ bytes: Data, _ file: URL, _ content: inout Content, _ reach: (Int) throws -> Void
+    _ bytes: Data, _ file: URL, _ model: ManagedObjectModel, _ content: inout Content,
+    _ reach: (Int) throws -> Void
   ) throws {
     let decoder = JSONDecoder()
     var done = 0
@@ -128,12 +131,43 @@ struct ObjectFiles {
       if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) { continue }
       try reach(done)
       do {
-        content.objects.append(try decoder.decode(ExportedObject.self, from: line))
+        let object = try decoder.decode(ExportedObject.self, from: line)
+        let attributes = model.entity(named: object.entityName)?.attributes ?? []
+        if attributes.contains(where: { $0.type == .decimal }),
+          let digits = Self.longNumber(in: line)
+        {
+          throw InputError(
+            at: "\(file.path), line \(number + 1)",
+            "\(digits) has more digits than a number keeps, which are 38")
+        }
+        content.objects.append(object)
         content.lines.append(number + 1)
       } catch let error as DecodingError {
         throw InputError(at: "\(file.path), line \(number + 1)", Self.reason(error))
       }
     }
+  }
+
+  /// A number outside of texts that has more digits than a decimal keeps: the decoder rounds it.
+  private static func longNumber(in line: Data) -> String? {
+    var rest = line[...]
+    while let first = rest.first {
+      if first == UInt8(ascii: "\"") {
+        var isEscaped = false
+        rest.removeFirst()
+        while let byte = rest.popFirst(), isEscaped || byte != UInt8(ascii: "\"") {
+          isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        }
+        continue
+      }
+      let number = rest.prefix { $0 &- 0x30 < 10 || "+-.eE".utf8.contains($0) }
+      if number.count > 38 {
+        let digits = String(decoding: number, as: UTF8.self)
+        if DecimalParts(text: digits) == nil { return digits }
+      }
+      rest.removeFirst(max(number.count, 1))
+    }
+    return nil
   }
 
   private static func reason(_ error: DecodingError) -> String {

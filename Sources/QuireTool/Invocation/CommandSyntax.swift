@@ -34,6 +34,9 @@ package struct CommandSyntax: Sendable {
       ["DIR", "FILE", "FOLDER", "MODEL", "STORE"].contains(value)
     }
 
+    /// Whether the value is the name of an entity, which the store among the arguments has.
+    package var namesEntity: Bool { name == "entity" }
+
     package var spelling: String { "--\(name)" + (value.map { " \($0)" } ?? "") }
 
     /// An option with a value.
@@ -56,8 +59,9 @@ package struct CommandSyntax: Sendable {
 
     static let json = Option(flag: "json", "print one JSON value")
     static let model = Option(
-      "model", "MODEL", "the model: a folder .xcdatamodeld, .xcdatamodel, or a store that has it",
-      isRequired: true)
+      "model", "MODEL",
+      "the model: .xcdatamodeld, .xcdatamodel, or a store; several are merged", isRequired: true,
+      isRepeatable: true)
   }
 
   package var name: String
@@ -74,7 +78,10 @@ package struct CommandSyntax: Sendable {
   /// On several lines of at most a hundred columns, if one does not do.
   package var usage: String {
     let operands = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
-    let options = options.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
+    let options = options.map { option in
+      (option.isRequired ? option.spelling : "[\(option.spelling)]")
+        + (option.isRepeatable ? "…" : "")
+    }
     let start = "usage: quire \(name)"
     var lines = [start]
     for word in operands + options {

@@ -45,7 +45,9 @@ extension StorePage {
       const entity = entitiesByName.get(name);
       if (entity && kind === "entity") return [entity.name, entityView(entity, state)];
       if (entity && kind === "object") {
-        return [`${entity.name}/p${key}`, objectView(entity, Number(key))];
+        // Also as results and URIs have it, with a p.
+        const number = Number(String(key).replace(/^p/, ""));
+        return [`${entity.name}/p${number}`, objectView(entity, number)];
       }
       return ["Not found", [heading("There is nothing here"),
         make("p", {}, "The address leads to nothing in this store. ",

@@ -1,4 +1,5 @@
 import Foundation
+import QuireXcode
 
 /// A folder of Swift files as it was read.
 package struct SourceFolder {
@@ -20,6 +21,9 @@ package struct SourceFolder {
   package init(path: String) throws {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      if FileProblem.isDenied(path), let words = FileProblem.absence(of: path) {
+        throw InputError("\(path): \(words)")
+      }
       throw InputError("there is no folder \(path)")
     }
     guard isFolder.boolValue else { throw InputError("\(path) is not a folder") }

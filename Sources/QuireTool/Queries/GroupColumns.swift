@@ -40,7 +40,8 @@ struct GroupColumns {
     isForReading: Bool
   ) throws -> (rows: [[JSONValue]], columns: [ResultColumn]) {
     let results = try context.groupRows(
-      of: query.unorderedRequest(in: model), by: groups.map { FetchExpression.names(in: $0) },
+      of: query.unorderedRequest(in: context, model),
+      by: groups.map { FetchExpression.names(in: $0) },
       aggregates.map { ($0.function, $0.key.map { FetchExpression.names(in: $0) }) })
     var rows = results.map { $0.group + $0.values }
     let order = query.sort.compactMap { key in

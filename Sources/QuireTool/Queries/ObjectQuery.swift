@@ -42,15 +42,19 @@ struct ObjectQuery {
   }
 
   /// The request, without order and limit.
-  func unorderedRequest(in model: ManagedObjectModel) throws -> FetchRequest<ManagedObject> {
-    var request = FetchRequest<ManagedObject>(
-      entityName: try Tool.entity(named: entityName, of: model).name)
-    request.predicate = try format.map(predicate)
+  func unorderedRequest(
+    in context: ManagedObjectContext, _ model: ManagedObjectModel
+  ) throws -> FetchRequest<ManagedObject> {
+    let entity = try Tool.entity(named: entityName, of: model)
+    var request = FetchRequest<ManagedObject>(entityName: entity.name)
+    request.predicate = try format.map { try predicate($0, of: entity, in: context, model) }
     return request
   }
 
-  func request(in model: ManagedObjectModel) throws -> FetchRequest<ManagedObject> {
-    var request = try unorderedRequest(in: model)
+  func request(
+    in context: ManagedObjectContext, _ model: ManagedObjectModel
+  ) throws -> FetchRequest<ManagedObject> {
+    var request = try unorderedRequest(in: context, model)
     request.sortDescriptors = sort.map {
       FetchSortDescriptor(key: $0.name, ascending: $0.ascending)
     }
@@ -59,21 +63,14 @@ struct ObjectQuery {
     return request
   }
 
-  private func predicate(_ format: String) throws -> FetchPredicate {
-    let predicate = try readPredicate(format)
-    let variables = predicate.substitutionVariables.sorted().map { "$" + $0 }
-    guard variables.isEmpty else {
-      throw InputError(
-        "--where has variables, for which there is no value here: "
-          + variables.joined(separator: ", "))
-    }
-    return predicate
-  }
-
-  private func readPredicate(_ format: String) throws -> FetchPredicate {
+  private func predicate(
+    _ format: String, of entity: EntityDescription, in context: ManagedObjectContext,
+    _ model: ManagedObjectModel
+  ) throws -> FetchPredicate {
+    let predicate: FetchPredicate
     do {
-      return try FetchPredicate(format: format)
-    } catch {
+      predicate = try Condition.predicate(format, of: entity, in: context, model)
+    } catch let error as Condition.Unreadable {
       throw InputError(
         """
         --where cannot be read: expected \(error.expected) at column \(error.offset + 1), but found \
@@ -82,5 +79,12 @@ struct ObjectQuery {
           \(String(repeating: " ", count: error.offset))^
         """)
     }
+    let variables = predicate.substitutionVariables.sorted().map { "$" + $0 }
+    guard variables.isEmpty else {
+      throw InputError(
+        "--where has variables, for which there is no value here: "
+          + variables.joined(separator: ", "))
+    }
+    return predicate
   }
 }

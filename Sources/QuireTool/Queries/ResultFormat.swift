@@ -2,6 +2,8 @@
 enum ResultFormat: String, CaseIterable {
   /// Columns under headings, for reading: on a terminal, long cells are cut.
   case table
+  /// A line for each property of a row, whole: for rows that are wider than a line.
+  case lines
   /// A JSON object on each line.
   case json
   /// Comma-separated values (RFC 4180, but with line feeds), after a line of names. An absent value

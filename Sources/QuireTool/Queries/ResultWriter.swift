@@ -6,15 +6,21 @@ struct ResultWriter {
 
   private let columns: [ResultColumn]
   private let format: ResultFormat
+  /// Whether the rows are one JSON value, a list.
+  private let isList: Bool
   private let output: TextOutput
   private var count = 0
   /// The first rows of a table, as long as its columns have no width.
   private var sample: Grid
   private var layout: Grid.Layout?
 
-  init(_ columns: [ResultColumn], as format: ResultFormat, to output: TextOutput) {
+  init(
+    _ columns: [ResultColumn], as format: ResultFormat, isList: Bool = false,
+    to output: TextOutput
+  ) {
     self.columns = columns
     self.format = format
+    self.isList = isList
     self.output = output
     sample = Grid(columns.map { ($0.name, $0.isNumber ? .right : .left) })
     if format == .csv {
@@ -30,17 +36,23 @@ struct ResultWriter {
     count += 1
     switch format {
     case .table: writeTableRow(row.map(Self.cell))
+    case .lines:
+      if count > 1 { output.write("\n") }
+      output.write(PropertyLines(zip(columns, row).map { ($0.name, $1) }).text + "\n")
     case .json:
       let members = zip(columns, row).map { (key: $0.name, value: $1) }
-      output.write(JSONValue.object(members).lineText + "\n")
+      if isList { output.write(count == 1 ? "[\n  " : ",\n  ") }
+      output.write(JSONValue.object(members).lineText + (isList ? "" : "\n"))
     case .csv: output.write(CSVText.record(row.map(Self.field)) + "\n")
     }
   }
 
   /// Writes what is still to come after the last row.
   mutating func finish() {
-    guard format == .table else { return }
-    if layout == nil, !sample.isEmpty { writeSample() }
+    if isList { output.write(count == 0 ? "[]\n" : "\n]\n") }
+    guard format == .table || format == .lines else { return }
+    if format == .lines, count > 0 { output.write("\n") }
+    if layout == nil, format == .table, !sample.isEmpty { writeSample() }
     output.write("(\(count.counting("row")))\n")
   }
 
@@ -75,11 +87,11 @@ struct ResultWriter {
 
 extension JSONValue {
   /// A text as it is, anything else as JSON.
-  fileprivate var plainText: String { if case .string(let text) = self { text } else { lineText } }
+  var plainText: String { if case .string(let text) = self { text } else { lineText } }
 }
 
 extension Character {
-  fileprivate var hasControl: Bool {
+  var hasControl: Bool {
     unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }

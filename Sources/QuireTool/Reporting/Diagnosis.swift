@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireStorage
+import QuireXcode
 
 /// A file or a name that the user gave and that is no good; made by the tool itself.
 struct InputError: Error, CustomStringConvertible {
@@ -29,7 +30,7 @@ extension Tool {
         let isEnough = error.code == .persistentStoreOpen && cause.contains("/")
         text = isEnough ? cause : "\(text): \(cause)"
       }
-      for detail in error.detailedErrors { text += "\n  \(detail.message)" }
+      for line in lines(of: error.detailedErrors) { text += "\n  \(line)" }
       return text
     case let error as StorageError:
       return remedy(for: error).map { "\(error).\n\($0)" } ?? "\(error)"
@@ -38,11 +39,33 @@ extension Tool {
       // Of these Foundation says no more than that something could not be completed.
       let isVague = error.code == .fileWriteUnknown || error.code == .fileReadUnknown
       let cause = isVague ? error.underlying?.localizedDescription : nil
-      return (path.map { "\($0): " } ?? "") + (cause ?? error.localizedDescription)
+      return (path.map { "\($0): " } ?? "") + (cause ?? FileProblem.words(for: error))
     case is CancellationError: return "interrupted; nothing was changed"
     default: return "\(error)"
     }
   }
+
+  /// A line for each thing that is wrong, with the objects where it is wrong with several.
+  private static func lines(of errors: [PersistenceError]) -> [String] {
+    var messages: [String] = []
+    var objects: [String: [ManagedObjectID?]] = [:]
+    for error in errors {
+      if objects[error.message] == nil { messages.append(error.message) }
+      objects[error.message, default: []].append(error.objectID)
+    }
+    return messages.map { message in
+      let all = objects[message] ?? []
+      guard all.count > 1 else { return message }
+      // A temporary ID means nothing to a reader.
+      let named = all.compactMap { $0 }.filter { !$0.isTemporaryID }.map(\.description)
+      let names = named.prefix(objectLimit).joined(separator: ", ")
+      let rest = named.count > objectLimit ? ", …" : ""
+      return "\(message), in \(all.count.counting("object"))"
+        + (names.isEmpty ? "" : ": \(names)\(rest)")
+    }
+  }
+
+  private static let objectLimit = 5
 
   /// Calls a closure that works on a store; adds the path to an error that does not name the store.
   static func working<Result>(on store: URL, _ body: () throws -> Result) throws -> Result {
@@ -74,7 +97,12 @@ extension Tool {
     case .logDamaged, .logCutShort:
       "Go back to a sound copy of the store and its log, or bring what is readable to a new one: "
         + "quire salvage."
-    case .locked: "Close it there. A copy of the file of an open store may be half of it."
+    case .locked(.readers): "Wait until it has ended, or end it."
+    case .locked:
+      "Stop that program first, or let it copy the store by container.backUp(to:) and look at the "
+        + "copy. A copy of the file alone may be half of the store."
+    case .io(_, _, let code, _) where FileProblem.isPermission(code):
+      "Permission is missing for it, or for a folder on the way: \(FileProblem.permissionAdvice)."
     default: nil
     }
   }

@@ -29,7 +29,7 @@ public struct StringsFile: Hashable, Sendable {
       data = try Data(contentsOf: url)
     } catch {
       throw StringsFileError(
-        file: url.path, reason: .unreadable(error.localizedDescription))
+        file: url.path, reason: .unreadable(FileProblem.words(for: error)))
     }
     try self.init(data, file: url.path)
   }

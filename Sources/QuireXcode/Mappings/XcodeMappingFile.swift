@@ -43,7 +43,9 @@ struct XcodeMappingFile {
       XcodeMappingError(file: url.path, reason: reason)
     }
     guard let isFolder = url.isExistingFolder else {
-      throw fail(.unreadable("there is no such file or folder"))
+      throw fail(
+        .unreadable(
+          FileProblem.absence(of: url.path, "file or folder") ?? "there is no such file or folder"))
     }
     guard isFolder else { return url }
     let file = url.appendingPathComponent("xcmapping.xml")
@@ -58,7 +60,7 @@ struct XcodeMappingFile {
       return try Data(contentsOf: url)
     } catch {
       throw XcodeMappingError(
-        file: url.path, reason: .unreadable(error.localizedDescription))
+        file: url.path, reason: .unreadable(FileProblem.words(for: error)))
     }
   }
 

@@ -56,7 +56,7 @@ extension ManagedObjectModel {
         result += try FileManager.default.contentsOfDirectory(atPath: url.path)
           .filter(isModel).sorted().map { url.appendingPathComponent($0) }
       } catch {
-        throw XcodeModelError(file: url.path, reason: .unreadable(error.localizedDescription))
+        throw XcodeModelError(file: url.path, reason: .unreadable(FileProblem.words(for: error)))
       }
     }
     if result.isEmpty {

@@ -43,7 +43,9 @@ public struct XcodeModel: Sendable {
       XcodeModelError(file: url.path, reason: reason)
     }
     guard let isFolder = url.isExistingFolder else {
-      throw fail(.unreadable("there is no such file or folder"))
+      throw fail(
+        .unreadable(
+          FileProblem.absence(of: url.path, "file or folder") ?? "there is no such file or folder"))
     }
     switch url.pathExtension {
     case "mom", "momd":
@@ -66,7 +68,7 @@ public struct XcodeModel: Sendable {
     do {
       data = try Data(contentsOf: url)
     } catch {
-      throw XcodeModelError(file: url.path, reason: .unreadable(error.localizedDescription))
+      throw XcodeModelError(file: url.path, reason: .unreadable(FileProblem.words(for: error)))
     }
     guard !data.isEmpty else {
       throw XcodeModelError(file: url.path, reason: .notAModel("there is nothing in it"))

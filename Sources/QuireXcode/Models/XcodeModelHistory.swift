@@ -140,7 +140,7 @@ private struct XcodeVersionFolder: Sendable {
       return try FileManager.default.contentsOfDirectory(atPath: url.path)
         .filter { $0.hasSuffix(".xcdatamodel") }.map { String($0.dropLast(".xcdatamodel".count)) }
     } catch {
-      throw XcodeModelError(file: url.path, reason: .unreadable(error.localizedDescription))
+      throw XcodeModelError(file: url.path, reason: .unreadable(FileProblem.words(for: error)))
     }
   }
 

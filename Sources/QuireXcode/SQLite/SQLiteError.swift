@@ -56,8 +56,8 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
       case .unsupportedTable(let name, let words): "has a table \(name) that \(words)"
       case .changedWhileReading:
         """
-        was written to while it was read. Close the application that uses it, or copy the file \
-        together with its -wal, and import again
+        was written to while it was read: an application uses it. Close the application, or make a \
+        copy of one moment with sqlite3, which may be done meanwhile: .backup COPY. Then import again
         """
       }
     return "\(file) \(what)"

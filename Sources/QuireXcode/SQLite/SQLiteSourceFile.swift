@@ -22,7 +22,10 @@ final class SQLiteSourceFile {
     func fail(_ words: String) -> SQLiteError {
       SQLiteError(file: path, reason: .unreadable(words))
     }
-    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard FileManager.default.fileExists(atPath: path) else {
+      if FileProblem.isDenied(path), let words = FileProblem.absence(of: path) { throw fail(words) }
+      return nil
+    }
     do {
       // The link is followed first: a link to a pipe would otherwise hang the open.
       let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath()
@@ -36,7 +39,7 @@ final class SQLiteSourceFile {
     } catch let error as SQLiteError {
       throw error
     } catch {
-      throw fail(error.localizedDescription)
+      throw fail(FileProblem.words(for: error))
     }
   }
 
@@ -55,7 +58,7 @@ final class SQLiteSourceFile {
       }
       return bytes
     } catch {
-      throw SQLiteError(file: path, reason: .unreadable(error.localizedDescription))
+      throw SQLiteError(file: path, reason: .unreadable(FileProblem.words(for: error)))
     }
   }
 

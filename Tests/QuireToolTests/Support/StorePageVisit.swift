@@ -71,6 +71,13 @@ enum StorePageVisit: CaseIterable {
       await follow(document.querySelector('th[scope=row] a[href^="#/object/Artist/"]'));
       await follow(document.querySelector('a[href^="#/object/Artwork/"]'));
       log.push(`${document.querySelectorAll('a[href="#/entity/Artwork"]').length}`);
+      const textAt = async address => {
+        location.hash = address;
+        await settled();
+        return document.querySelector("main").textContent;
+      };
+      const [number, name] = [await textAt("#/object/Artist/3"), await textAt("#/object/Artist/p3")];
+      log.push(number === name ? "same" : name, name.includes("does not have") ? "gone" : "there");
       return log;
       """#
     case .table:
