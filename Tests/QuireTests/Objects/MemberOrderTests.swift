@@ -94,9 +94,10 @@ import Testing
         }
       }
       try context.save()
+      let numbers = expected.map(\.number)
       context.reset()
       let stored = try #require(try context.fetch(FetchRequest<List>()).first)
-      #expect(stored.items.map(\.number) == expected.map(\.number), "seed \(seed)")
+      #expect(stored.items.map(\.number) == numbers, "seed \(seed)")
     }
   }
 
@@ -151,7 +152,7 @@ import Testing
     try list.$items.move(from: 650, to: 0)
     try list.$items.insert(item(-1, in: context), at: 300)
     try list.$items.remove(at: 10)
-    manager.endUndoGrouping()
+    try manager.endUndoGrouping()
     let after = list.items.map(\.number)
     try manager.undo()
     #expect(list.items.map(\.number) == before)

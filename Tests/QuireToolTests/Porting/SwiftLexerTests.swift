@@ -109,7 +109,7 @@ import Testing
     for folder in ["Sources", "Tests"] {
       let base = root.appending(path: folder)
       let paths = try FileManager.default.subpathsOfDirectory(atPath: base.path).filter {
-        $0.hasSuffix(".swift") && !$0.contains("PortedAppTests/Before")
+        $0.hasSuffix(".swift") && !$0.contains("/Before/")
           && !$0.contains(".build") && !$0.contains("/Ledger/")
       }
       #expect(paths.count > 200)
@@ -123,7 +123,9 @@ import Testing
       }
     }
     let port = FolderPort(files)
-    #expect(port.failures.isEmpty && port.changes.isEmpty)
+    // The tests of Core Data's names have on purpose what a port rewrites, such as casts of requests.
+    let changed = port.changes.map(\.path).filter { !$0.hasPrefix("Tests/QuireCoreDataTests/") }
+    #expect(port.failures.isEmpty && changed.isEmpty, "\(changed)")
   }
 
   @Test(arguments: [
