@@ -123,7 +123,8 @@ import Testing
       }
     }
     let port = FolderPort(files)
-    // The tests of Core Data's names have on purpose what a port rewrites, such as casts of requests.
+    // The tests of Core Data's names have on purpose what a port rewrites, such as casts of
+    // requests.
     let changed = port.changes.map(\.path).filter { !$0.hasPrefix("Tests/QuireCoreDataTests/") }
     #expect(port.failures.isEmpty && changed.isEmpty, "\(changed)")
   }
