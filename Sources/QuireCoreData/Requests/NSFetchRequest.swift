@@ -89,8 +89,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCopying {
   /// A copy of a request whose type is not known, such as an incremental store gets it.
   ///
   /// A request that fetches nothing stops the program, as a cast does.
-  @_disfavoredOverload
-  public convenience init(_ request: NSPersistentStoreRequest) {
+  // Generic, so that a request of a known type takes the initializer above.
+  public convenience init(_ request: some NSPersistentStoreRequest) {
     guard let request = request as? any CopiedFetch else {
       fatalError("\(type(of: request)) is no NSFetchRequest")
     }
