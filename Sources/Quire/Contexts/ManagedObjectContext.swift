@@ -415,7 +415,6 @@ extension ManagedObjectContext {
     }
     unregister(object)
     object.arena = object.arena.outside
-    hidingCount &+= 1
   }
 
   /// All objects of the context that are in memory.

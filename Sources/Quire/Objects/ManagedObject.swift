@@ -321,7 +321,11 @@ extension ManagedObject {
       newValue.addUser()
       if hasSlots { bringSlots(to: newValue) }
       arenaReference = .passUnretained(newValue)
-      former._withUnsafeGuaranteedRef { $0.removeUser() }
+      former._withUnsafeGuaranteedRef { former in
+        // What leaves a context is hidden there.
+        if !former.sharesContext(with: newValue) { former.withContext { $0.hidingCount &+= 1 } }
+        former.removeUser()
+      }
     }
   }
 

@@ -30,8 +30,6 @@ struct ContextMemento {
       memento.object.listPosition = .max
       context.enter(memento.object)
     }
-    // Objects that were hidden are so again.
-    context.hidingCount &+= 1
     context.changes = changes
     context.changes.restorePositions()
     context.watched = watched

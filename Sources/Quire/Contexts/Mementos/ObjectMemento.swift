@@ -26,6 +26,7 @@ struct ObjectMemento {
     object.takeSlots(slots)
     // Whether a hook runs at the moment is no part of the state.
     object.state = state.subtracting(.awaking).union(object.state.intersection(.awaking))
+    if state.contains(.propagated) { object.context?.hidingCount &+= 1 }
   }
 }
 
