@@ -103,7 +103,7 @@ extension ManagedObject {
   /// not those that are shown.
   final func shownOrder(_ slot: Int) -> MemberOrder? {
     guard hasSlots, case .many(let pending) = slots[slot], let context else { return nil }
-    return pending.shownOrder(context.hidingCount, isShown)
+    return pending.shownOrder(in: context, isShown)
   }
 
   /// Moves one member of an ordered slot to another of the places that are shown.

@@ -14,6 +14,13 @@ final class PendingMembers {
     var confirmed: Set<Reference> = []
   }
 
+  /// A moment, by what was hidden before it.
+  private struct Hidings: Equatable {
+    let context: ObjectIdentifier
+    /// The context's ``ManagedObjectContext/hidingCount``.
+    let count: Int
+  }
+
   /// The number of additions up to which they are searched without a table.
   private static let searchLimit = 16
 
@@ -21,9 +28,8 @@ final class PendingMembers {
   @exclusivity(unchecked) private var additions: [ManagedObject] = []
   @exclusivity(unchecked) var removed: Set<Reference> = []
   @exclusivity(unchecked) private(set) var list: MemberOrder?
-  /// The ``ManagedObjectContext/hidingCount`` at which all members of the order were shown; `nil`
-  /// where that is not known.
-  @exclusivity(unchecked) private var shownAt: Int?
+  /// When all members of the order were shown; `nil` where that is not known.
+  @exclusivity(unchecked) private var shownAt: Hidings?
   @exclusivity(unchecked) fileprivate var places: Places?
   /// The state whose members these are differences from, by ``StoreSession/viewState``; the context
   /// may have read later ones since.
@@ -66,6 +72,8 @@ final class PendingMembers {
     }
     if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
     list?.append(object)
+    // Undoing leads to what is hidden, or has left, as well.
+    if object.state.contains(.propagated) || object.context == nil { shownAt = nil }
   }
 
   private func appendAddition(_ object: ManagedObject) {
@@ -79,13 +87,16 @@ final class PendingMembers {
   /// The order, if it has no member that the relationship hides, so that places in it are those
   /// that are shown.
   ///
-  /// - Parameter hidingCount: how often the context has hidden an object so far.
+  /// - Parameter context: of the object that has the relationship.
   /// - Complexity: O(1), and O(*n*) after something was hidden.
-  func shownOrder(_ hidingCount: Int, _ isShown: (ManagedObject) -> Bool) -> MemberOrder? {
+  func shownOrder(
+    in context: ManagedObjectContext, _ isShown: (ManagedObject) -> Bool
+  ) -> MemberOrder? {
     guard let list else { return nil }
-    if shownAt != hidingCount {
+    let hidings = Hidings(context: ObjectIdentifier(context), count: context.hidingCount)
+    if shownAt != hidings {
       guard list.array.allSatisfy(isShown) else { return nil }
-      shownAt = hidingCount
+      shownAt = hidings
     }
     assert(
       list.count > 64 || list.array.allSatisfy(isShown), "a member was hidden, and not counted")
