@@ -134,7 +134,6 @@ extension ExportedValue: Codable {
     }
   }
 
-  /// - Throws: an error of the encoder.
   /// The digits of a number that has more of them than a double keeps, as a decimal may.
   private static func longText(
     of container: any SingleValueDecodingContainer, _ number: Double
@@ -145,6 +144,7 @@ extension ExportedValue: Codable {
     return decimal.description
   }
 
+  /// - Throws: an error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

@@ -11,8 +11,7 @@
 final class MemberOrder {
   private final class Chunk {
     @exclusivity(unchecked) var members: [ManagedObject]
-    /// The place of the first member, and the chunk's own among the chunks.
-    @exclusivity(unchecked) var start = 0
+    /// The chunk's own place among the chunks.
     @exclusivity(unchecked) var number = 0
 
     init(_ members: [ManagedObject]) { self.members = members }
@@ -31,6 +30,8 @@ final class MemberOrder {
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
   /// None is empty, unless it is the only one.
   @exclusivity(unchecked) private var chunks: [Chunk]
+  /// The place of the first member of each chunk: beside each other, as many change at once.
+  @exclusivity(unchecked) private var starts: [Int] = [0]
   @exclusivity(unchecked) private(set) var count: Int
   /// The chunk of each member; made by the first search among many.
   @exclusivity(unchecked) private var homes: [ObjectIdentifier: Chunk]?
@@ -64,7 +65,7 @@ final class MemberOrder {
 
   func member(at place: Int) -> ManagedObject {
     let chunk = chunk(at: place)
-    return chunk.members[place - chunk.start]
+    return chunk.members[place - starts[chunk.number]]
   }
 
   func contains(_ member: ManagedObject) -> Bool {
@@ -78,10 +79,10 @@ final class MemberOrder {
       guard let home = homes[ObjectIdentifier(member)] else { return nil }
       let offset = home.place(of: member)
       assert(offset != nil, "the table of an order names a chunk that has not the member")
-      return offset.map { home.start + $0 }
+      return offset.map { starts[home.number] + $0 }
     }
     for chunk in chunks {
-      if let offset = chunk.place(of: member) { return chunk.start + offset }
+      if let offset = chunk.place(of: member) { return starts[chunk.number] + offset }
     }
     return nil
   }
@@ -91,17 +92,15 @@ final class MemberOrder {
   func append(_ member: ManagedObject) { insert(member, at: count) }
 
   func insert(_ member: ManagedObject, at place: Int) {
-    let chunk = place == count ? chunks[chunks.count - 1] : chunk(at: place)
-    chunk.members.insert(member, at: place - chunk.start)
-    count += 1
-    for later in chunks[(chunk.number + 1)...] { later.start += 1 }
+    let chunk = put(member, at: place)
     if homes?.updateValue(chunk, forKey: ObjectIdentifier(member)) != nil {
       (homes, hasRepetitions) = (nil, true)
     }
-    if chunk.members.count > Self.largestCount { divide(chunk) }
+    divideIfLarge(chunk)
   }
 
-  private func divide(_ chunk: Chunk) {
+  private func divideIfLarge(_ chunk: Chunk) {
+    guard chunk.members.count > Self.largestCount else { return }
     let half = chunk.members.count / 2
     let rest = Chunk(Array(chunk.members[half...]))
     chunk.members.removeLast(chunk.members.count - half)
@@ -122,27 +121,49 @@ final class MemberOrder {
   }
 
   private func remove(at place: Int) {
-    let chunk = chunk(at: place)
-    let member = chunk.members.remove(at: place - chunk.start)
-    count -= 1
+    let member = take(at: place)
     homes?[ObjectIdentifier(member)] = nil
-    for later in chunks[(chunk.number + 1)...] { later.start -= 1 }
-    guard chunk.members.isEmpty, chunks.count > 1 else { return }
-    chunks.remove(at: chunk.number)
-    renumber(from: chunk.number)
   }
 
   /// Moves the member at one place to where it has another.
   func move(from source: Int, to destination: Int) {
     if source == destination { return }
-    let member = member(at: source)
-    remove(at: source)
-    insert(member, at: destination)
+    let member = take(at: source)
+    let chunk = put(member, at: destination)
+    homes?[ObjectIdentifier(member)] = chunk
+    divideIfLarge(chunk)
+  }
+
+  /// Adds a member to a chunk, and leaves the table as it is.
+  private func put(_ member: ManagedObject, at place: Int) -> Chunk {
+    let chunk = place == count ? chunks[chunks.count - 1] : chunk(at: place)
+    chunk.members.insert(member, at: place - starts[chunk.number])
+    count += 1
+    shift(behind: chunk, by: 1)
+    return chunk
+  }
+
+  /// Takes a member out of its chunk, and leaves the table as it is.
+  private func take(at place: Int) -> ManagedObject {
+    let chunk = chunk(at: place)
+    let member = chunk.members.remove(at: place - starts[chunk.number])
+    count -= 1
+    shift(behind: chunk, by: -1)
+    if chunk.members.isEmpty, chunks.count > 1 {
+      chunks.remove(at: chunk.number)
+      renumber(from: chunk.number)
+    }
+    return member
+  }
+
+  private func shift(behind chunk: Chunk, by step: Int) {
+    for number in chunk.number + 1..<starts.count { starts[number] += step }
   }
 
   private func replace(_ members: [ManagedObject]) {
     let new = MemberOrder(members)
-    (chunks, count, homes, hasRepetitions) = (new.chunks, new.count, nil, false)
+    (chunks, starts, count) = (new.chunks, new.starts, new.count)
+    (homes, hasRepetitions) = (nil, false)
   }
 
   // MARK: Places
@@ -151,16 +172,18 @@ final class MemberOrder {
     var (low, high) = (0, chunks.count - 1)
     while low < high {
       let middle = (low + high + 1) / 2
-      if chunks[middle].start <= place { low = middle } else { high = middle - 1 }
+      if starts[middle] <= place { low = middle } else { high = middle - 1 }
     }
     return chunks[low]
   }
 
+  /// Numbers the chunks behind one that came or went.
   private func renumber(from first: Int) {
-    var start = first == 0 ? 0 : chunks[first - 1].start + chunks[first - 1].members.count
+    var start = first == 0 ? 0 : starts[first - 1] + chunks[first - 1].members.count
+    starts.removeSubrange(first...)
     for number in first..<chunks.count {
       chunks[number].number = number
-      chunks[number].start = start
+      starts.append(start)
       start += chunks[number].members.count
     }
     assert(start == count, "the chunks of an order have \(start) members of \(count)")

@@ -100,7 +100,10 @@ public struct MutableOrderedMembers: Sequence {
     var place = index
     for member in members where try !object.hasMember(member, slot) {
       try object.addMember(member, slot)
-      try object.moveMember(from: object.memberCount(slot) - 1, to: place, in: slot)
+      let last = try object.memberCount(slot) - 1
+      // A hook of what was read meanwhile may have added it already, wherever that is.
+      guard try self.object(at: last) === member else { continue }
+      try object.moveMember(from: last, to: place, in: slot)
       place += 1
     }
   }

@@ -27,7 +27,7 @@ final class PendingMembers {
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
   @exclusivity(unchecked) private var additions: [ManagedObject] = []
   @exclusivity(unchecked) var removed: Set<Reference> = []
-  @exclusivity(unchecked) private(set) var list: MemberOrder?
+  @exclusivity(unchecked) private var list: MemberOrder?
   /// When all members of the order were shown; `nil` where that is not known.
   @exclusivity(unchecked) private var shownAt: Hidings?
   @exclusivity(unchecked) fileprivate var places: Places?
@@ -136,10 +136,7 @@ final class PendingMembers {
   /// Whether nothing differs from the members that the store has, hidden ones among them.
   func isUnchanged(as stored: [Reference]) -> Bool {
     hasNoMemberChange
-      && list.map {
-        $0.count == stored.count && $0.array.lazy.map(\.reference).elementsEqual(stored)
-      }
-        ?? true
+      && (list.map { $0.array.lazy.map(\.reference).elementsEqual(stored) } ?? true)
   }
 
   func isAdded(_ object: ManagedObject) -> Bool { placeAmongAdditions(of: object) != nil }

@@ -9,10 +9,9 @@ import QuireModel
 /// Mac, and the source is what a project keeps.
 ///
 /// The loader reads everything that Xcode writes, except what does not affect a store (positions on
-/// the canvas, tools versions). Content that it does not know is ignored and
-/// listed in ``notes``, so that models of a newer Xcode can be loaded. What would mean something
-/// else then is an error: a type or a delete rule of no known name, a flag or a number that is
-/// none.
+/// the canvas, tools versions). Content that it does not know is ignored and listed in ``notes``,
+/// so that models of a newer Xcode can be loaded. What would mean something else then is an error:
+/// a type or a delete rule of no known name, a flag or a number that is none.
 public struct XcodeModel: Sendable {
   /// The name of the version: that of its folder, without the extension.
   public let name: String

@@ -123,9 +123,11 @@ import Testing
       }
     }
     let port = FolderPort(files)
-    // The tests of Core Data's names have on purpose what a port rewrites, such as casts of
-    // requests.
-    let changed = port.changes.map(\.path).filter { !$0.hasPrefix("Tests/QuireCoreDataTests/") }
+    // These have on purpose what a port rewrites: casts of requests, and the name of a compiled
+    // model.
+    let written = ["CoreDataNamesPageExampleTests", "DictionaryStore", "JSONStore", "ModelTests"]
+      .map { "Tests/QuireCoreDataTests/\($0).swift" }
+    let changed = Set(port.changes.map(\.path)).subtracting(written)
     #expect(port.failures.isEmpty && changed.isEmpty, "\(changed)")
   }
 
