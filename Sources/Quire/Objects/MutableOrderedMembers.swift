@@ -92,18 +92,20 @@ public struct MutableOrderedMembers: Sequence {
   ///   are in the relationship then.
   public func insert(_ members: some Sequence<some ManagedObject>, at index: Int) throws {
     if let successor = try successor() { return try successor.insert(members, at: index) }
-    try check(index, 0..<object.memberCount(slot) + 1)
+    var count = try object.memberCount(slot)
+    try check(index, 0..<count + 1)
     let members = members.map { $0 as ManagedObject }
     if members.count > 1, object.shownOrder(slot) == nil {
       return try insertTogether(members, at: index)
     }
     var place = index
-    for member in members where try !object.hasMember(member, slot) {
+    for member in members {
       try object.addMember(member, slot)
-      let last = try object.memberCount(slot) - 1
-      // A hook of what was read meanwhile may have added it already, wherever that is.
-      guard try self.object(at: last) === member else { continue }
-      try object.moveMember(from: last, to: place, in: slot)
+      let former = count
+      count = try object.memberCount(slot)
+      // It was there, or a hook of what was read meanwhile has added it, wherever that is.
+      guard count > former, try self.object(at: count - 1) === member else { continue }
+      try object.moveMember(from: count - 1, to: place, in: slot)
       place += 1
     }
   }
