@@ -162,6 +162,24 @@ import Testing
     #expect(container.managedObjectModel.entity(named: "Edition")?.indexes.count == 1)
   }
 
+  final class Note: ManagedObject {
+    @Managed var text: String = ""
+    @Managed var binned: Date?
+
+    override class var defaultCondition: FetchPredicate? {
+      FetchPredicate(Note.self) { $0.binned == nil }
+    }
+  }
+
+  @Test func `a class says which of its objects a query shows`() throws {
+    let container = try PersistentContainer(name: "Notes", for: Note.self)
+    try container.loadPersistentStore(at: nil)
+    let context = container.newBackgroundContext()
+    for number in 0..<3 { Note(context: context).binned = number == 0 ? Date() : nil }
+    #expect(try context.count(Note.self) == 2)
+    #expect(try context.fetch(Note.fetchRequest().where { $0.binned != nil }).count == 1)
+  }
+
   @Test func `a model needs no classes`() throws {
     let model = try ManagedObjectModel {
       Entity("Sample") {

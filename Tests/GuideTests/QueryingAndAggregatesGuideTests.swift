@@ -70,6 +70,39 @@ import Testing
     #expect(try context.count(for: Author.where { $0.books.count > 1 }) == 1)
     #expect(try context.count(for: Author.where { $0.books.all { $0.price > 9 } }) == 1)
     #expect(try context.count(for: Author.where { $0.books.none { $0.price > 9 } }) == 0)
+    #expect(try count(Book.where { 2 * $0.price > 20 }) == 1)
+    #expect(try count(Book.where { abs($0.year - 1970) < 5 }) == 2)
+    #expect(try count(Book.where { 1970 < $0.year }) == 2)
+    #expect(try count(Book.where { ($0.year ?? 0) < 1900 }) == 1)
+  }
+
+  @Test func `what is often asked has a word of its own`() throws {
+    print(try context.fetch(Book.self).count, try context.fetch(Book.self) { $0.price < 8 }.count)
+    print(try context.first(Book.self) { $0.title == "Kindred" }?.year ?? 0)
+    print(try context.first(Book.sorted(by: \.price))?.title ?? "none")
+    print(try context.exists(Author.self) { $0.name.beginsWith("Octavia") })
+    print(try context.delete(Book.where { $0.author == nil }))
+    #expect(
+      printed.take() == """
+        4 1
+        1979
+        Beowulf
+        true
+        1
+        """)
+  }
+
+  @Test func `groups are by what is made of a value`() throws {
+    let decades = try context.aggregate(Book.self, .count, groupedBy: { $0.year / 10 * 10 })
+    for (decade, count) in decades {
+      print(decade ?? 0, count)
+    }
+    #expect(
+      printed.take() == """
+        0 1
+        1960 1
+        1970 2
+        """)
   }
 
   @Test func `results have an order and a limit`() throws {

@@ -22,7 +22,13 @@ func queries() {
   _ = Artwork.where { $0.artist.age > 1 }  // error: has no dynamic member 'age'
   _ = Artwork.where { $0.artist.name.beginsWith(1) }  // error: to expected argument type 'String'
   _ = Artist.where { $0.artworks.price > 1 }  // error: cannot be applied to operands of type
-  _ = Artwork.where { $0.title.count > 3 }  // error: requires that
+  _ = Artwork.where { $0.title.count > 3 }  // error: write length, the number of UTF-16 units
+  _ = Artwork.where { $0.title.hasPrefix("a") }  // error: has been renamed to 'beginsWith(_:)'
+  _ = Artwork.where { $0.artist.name.hasSuffix("a") }  // error: has been renamed to 'endsWith(_:)'
+  _ = Artist.where { $0.artworks.contains(where: { $0.price > 1 }) }  // error: renamed to 'any(_:)'
+  _ = Artwork.where { $0.hasChanges }  // error: type 'NotInAnyStore'
+  _ = Artwork.where { $0.artist.isFault == true }  // error: type 'NotInAnyStore'
+  _ = Artwork.where { 2 * $0.title > 1 }  // error: cannot convert value of type 'QueryPath<String>'
   _ = Artwork.where { $0.price.magnitude > 3 }  // error: requires that
   _ = Artwork.where { $0.owner.price.exponent > 3 }  // error: requires that
   _ = Artist.where { $0.artworks.first == nil }  // error: requires that

@@ -38,6 +38,7 @@ import Testing
       [6]
     case .sum, .average, .minimum, .maximum, .median, .standardDeviation: [6, 2]
     case .uppercase, .lowercase, .canonical, .length: ["six"]
+    case .year, .month, .day, .weekday, .hour, .minute, .second: [Date()]
     case .now, .random: []
     case .cast: ["6", "NSNumber"]
     case .count, .first, .last: [[6, 2]]

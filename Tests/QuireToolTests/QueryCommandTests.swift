@@ -261,6 +261,18 @@ import Testing
     #expect(query(shop, "--group-by", "year").lines.first == "{\"year\":null}")
   }
 
+  @Test func `groups may be by an expression`() throws {
+    let shop = try Shop(in: TemporaryFolder())
+    let run = query(
+      shop, "--group-by", "abs:(year - 1904)", "--count", "--sort", "-abs:(year - 1904)", "--limit",
+      "1", "--format", "csv")
+    let groups = Dictionary(grouping: shop.works) { $0.year.map { abs($0 - 1904) } }
+    let most = try #require(groups.keys.compactMap { $0 }.max())
+    #expect(run.output == "abs:(year - 1904),count\n\(most),\(groups[most]?.count ?? 0)\n")
+    let mistake = query(shop, "--group-by", "year:(")
+    #expect(mistake.code != .good && mistake.errors.contains("year:("))
+  }
+
   @Test func `without groups everything is one`() throws {
     let shop = try Shop(in: TemporaryFolder())
     #expect(query(shop, "--count").output == "{\"count\":60}\n")

@@ -129,6 +129,7 @@ extension PersistenceError {
   package static func undefinedKey(
     _ key: String, of object: Any, message: String
   ) -> PersistenceError {
+    if let reason = UnfoundName.reason(in: key) { return PersistenceError(.undefinedKey, reason) }
     var error = PersistenceError(
       .undefinedKey, "\(briefDescription(of: object)) of type \(type(of: object)) \(message)")
     error.key = key

@@ -79,6 +79,7 @@ extension ManagedObject {
   final func slot(for key: String) throws -> Int {
     guard let slot = binding.slot(named: key) else {
       if entity.fetchedProperty(named: key) != nil { throw fetchedPropertyError(key) }
+      if let reason = UnfoundName.reason(in: key) { throw PersistenceError(.undefinedKey, reason) }
       var error = PersistenceError(
         .undefinedKey, "the entity \(entity.name) has no property \(key)")
       error.entityName = entity.name

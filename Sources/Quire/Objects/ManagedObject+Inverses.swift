@@ -30,12 +30,17 @@ extension ManagedObject {
   }
 
   /// Adds `object` to a to-many slot, if it is not there yet.
-  final func addMember(_ object: ManagedObject, _ slot: Int) throws {
-    if let successor { return try successor.addMember(object, self.slot(slot, in: successor)) }
+  ///
+  /// - Parameter place: where it is wanted in an order. It comes last where members are hidden, or
+  ///   where a hook has removed some meanwhile.
+  final func addMember(_ object: ManagedObject, _ slot: Int, at place: Int? = nil) throws {
+    if let successor {
+      return try successor.addMember(object, self.slot(slot, in: successor), at: place)
+    }
     let object = object.successor ?? object
     guard maintainsInverse(slot) else {
       try checkDestination(object, slot)
-      if try !hasMember(object, slot) { try pendingAdd(object, slot) }
+      if try !hasMember(object, slot) { try pendingAdd(object, slot, at: place) }
       return
     }
     guard let ends = try readyEnds(slot, adding: object) else {
@@ -45,7 +50,7 @@ extension ManagedObject {
       }
       return
     }
-    try pendingAdd(object, slot)
+    try pendingAdd(object, slot, at: place)
     guard let inverse = ends.inverse else { return }
     if object.isToMany(inverse) {
       // An object that leads to itself by a relationship that is its own inverse is there once.

@@ -47,9 +47,14 @@ extension ManagedObject {
 
   /// Adds to a to-many slot, on this side alone.
   ///
-  /// - Parameter isUndone: whether the object was removed in the state of the store that the
-  ///   context still reads. Then the members are as before.
-  final func pendingAdd(_ object: ManagedObject, _ slot: Int, isUndone: Bool = false) throws {
+  /// - Parameters:
+  ///   - place: where it comes among the members that an ordered relationship shows, if it hides
+  ///     none and has so many; otherwise it comes last.
+  ///   - isUndone: whether the object was removed in the state of the store that the context still
+  ///     reads. Then the members are as before.
+  final func pendingAdd(
+    _ object: ManagedObject, _ slot: Int, at place: Int? = nil, isUndone: Bool = false
+  ) throws {
     let pending = try pendingMembers(slot, .addition(object))
     // One that was removed is there again, unless the store never had it: it led here by a row that
     // was read before another save wrote it.
@@ -58,7 +63,8 @@ extension ManagedObject {
     {
       pending.removed.remove(object.reference)
     }
-    pending.add(object)
+    let order = place == nil ? nil : context.flatMap { pending.shownOrder(in: $0, isShown) }
+    pending.add(object, at: order.flatMap { $0.count > place ?? 0 ? place : nil })
     markUpdated(byRelationship: slot)
   }
 

@@ -192,6 +192,23 @@ nonisolated open class ManagedObject {
   /// (`ManagedObjectModel.init(for:)`), and nowhere else.
   open class var entityDeclaration: Entity? { nil }
 
+  /// What is so of the objects that a query by the class shows, such as that they were not put into
+  /// the bin; `nil` if it shows all.
+  ///
+  /// ```swift
+  /// override class var defaultCondition: FetchPredicate? {
+  ///   FetchPredicate(Note.self) { $0.binned == nil }
+  /// }
+  /// ```
+  ///
+  /// It counts where a query begins with the class: in `Note.all`, `Note.where`, `Note.sorted`, and
+  /// in the context's calls that take `Note.self` or a key path of the class, such as
+  /// ``ManagedObjectContext/count(_:where:)``. It does not count in relationships, batch requests,
+  /// and requests that are made otherwise, by which the others are found:
+  /// `Note.fetchRequest().where { $0.binned != nil }`. A subclass inherits it; what is fetched as
+  /// objects of the superclass is shown by the condition of the superclass.
+  open class var defaultCondition: FetchPredicate? { nil }
+
   /// The object for people who look for a mistake: see ``fullDescription``, which it is unless a
   /// class overrides it.
   open var description: String { fullDescription }

@@ -130,7 +130,7 @@ extension ManagedProperty where Value: OrderedManagedValue {
   ///
   /// - Throws: as ``insert(_:)``, and ``PersistenceError/Code/unacceptableValue`` when there is no
   ///   such place.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func insert(_ member: Value.Member, at index: Int) throws {
     try ordered.insert(member, at: index)
   }
@@ -138,20 +138,20 @@ extension ManagedProperty where Value: OrderedManagedValue {
   /// Removes the object at `index`.
   ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func remove(at index: Int) throws { try ordered.removeObject(at: index) }
 
   /// Moves the object at one index to where it has another.
   ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func move(from source: Int, to destination: Int) throws {
     try ordered.moveObjects(at: CollectionOfOne(source), to: destination)
   }
 
   /// The place of an object; `nil` when it is not there.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func firstIndex(of member: Value.Member) -> Int? {
     guard slot >= 0 else { return nil }
     do {
@@ -166,7 +166,8 @@ extension ManagedProperty where Value: OrderedManagedValue {
   ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, or an
   ///   object of another class is there.
-  /// - Complexity: O(*n*); a loop asks the property for its array once.
+  /// - Complexity: O(log *n*) in a list with unsaved changes, O(*n*) otherwise; a loop asks the
+  ///   property for its array once.
   public func member(at index: Int) throws -> Value.Member {
     let member = try ordered.object(at: index)
     guard let typed = member as? Value.Member else {

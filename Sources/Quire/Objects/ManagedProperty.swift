@@ -47,6 +47,14 @@ extension ManagedObject: ToOneManagedValue {}
 
 extension Optional: ToOneManagedValue where Wrapped: ManagedObject {}
 
+/// A type of a property that leads to an object, or to none: the optional of a class of objects.
+public protocol OptionalObject<Wrapped> {
+  /// The class of the object.
+  associatedtype Wrapped: PropertyReading
+}
+
+extension Optional: OptionalObject where Wrapped: PropertyReading {}
+
 extension ManagedObject {
   /// The ID of what a to-one property leads to. Errors are kept, as by the property.
   @usableFromInline final func destinationID(ofProperty slot: Int) -> ManagedObjectID? {

@@ -100,12 +100,16 @@ public struct MutableOrderedMembers: Sequence {
     }
     var place = index
     for member in members {
-      try object.addMember(member, slot)
+      try object.addMember(member, slot, at: place)
       let former = count
       count = try object.memberCount(slot)
-      // It was there, or a hook of what was read meanwhile has added it, wherever that is.
-      guard count > former, try self.object(at: count - 1) === member else { continue }
-      try object.moveMember(from: count - 1, to: place, in: slot)
+      // It was there.
+      guard count > former else { continue }
+      if try self.object(at: place) !== member {
+        // It came last, unless a hook of what was read meanwhile has added it, wherever that is.
+        guard try self.object(at: count - 1) === member else { continue }
+        try object.moveMember(from: count - 1, to: place, in: slot)
+      }
       place += 1
     }
   }

@@ -61,8 +61,10 @@ final class PendingMembers {
 
   // MARK: Changes
 
-  /// Records an object that was added, at the end of an order.
-  func add(_ object: ManagedObject) {
+  /// Records an object that was added.
+  ///
+  /// - Parameter place: where it comes in an order; `nil` for the end.
+  func add(_ object: ManagedObject, at place: Int? = nil) {
     if hadOrder, isInOrder(object) {
       if !isAdded(object) {
         appendAddition(object)
@@ -71,7 +73,7 @@ final class PendingMembers {
       return
     }
     if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
-    list?.append(object)
+    if let list { list.insert(object, at: place ?? list.count) }
     // Undoing leads to what is hidden, or has left, as well.
     if object.state.contains(.propagated) || object.context == nil { shownAt = nil }
   }

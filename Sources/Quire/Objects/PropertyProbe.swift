@@ -26,6 +26,10 @@ final class PropertyProbe: @unchecked Sendable {
   private var object: ManagedObject
   private var owner: ManagedObject
   private var names: [String] = []
+  /// All that is read, by its path: also what does not lead to the value.
+  private var reads: [String] = []
+  /// The path to the object whose property is read next, with a dot behind each name.
+  private var start = ""
   private var slot: Int?
   private var isOfSeveral = false
 
@@ -50,13 +54,16 @@ final class PropertyProbe: @unchecked Sendable {
     guard object === self.object, slot < object.binding.properties.count else { return }
     // The key path reads two properties of one object.
     if self.slot != nil, owner === object { isOfSeveral = true }
-    names.append(object.binding.name(of: slot))
+    let name = object.binding.name(of: slot)
+    names.append(name)
+    if !reads.contains(start + name) { reads.append(start + name) }
     (self.slot, owner) = (slot, object)
     guard case .relationship(let relationship) = object.binding.properties[slot],
       !relationship.isToMany, let destination = model.entity(named: relationship.destination)
     else { return }
     let next = PropertyProbe.object(of: destination, classes)
     self.object = next
+    start += name + "."
     try? object.put(next, in: slot)
   }
 
@@ -78,12 +85,41 @@ final class PropertyProbe: @unchecked Sendable {
     guard !probe.isOfSeveral, let slot = probe.slot,
       try probe.shows(value, slot, { object[keyPath: property] })
     else {
-      throw PersistenceError(
-        .undefinedKey,
-        "\(property) is no property of \(binding.entity.name) in the model, nor one at the end of to-one "
-          + "relationships: name the path, as by Key(\"name\")")
+      throw probe.notFound(property, binding.entity.name)
     }
     return probe.names
+  }
+
+  /// The error for a key path that reads no property of the model. A key path does not tell its
+  /// name on all systems; so the error says of what type it is, and what it reads.
+  private func notFound<Object, Value>(
+    _ property: KeyPath<Object, Value>, _ entityName: String
+  ) -> PersistenceError {
+    var error: PersistenceError
+    if let name = ManagedObject.nameOfOwnMember(property) {
+      error = PersistenceError(
+        .undefinedKey,
+        "\(Object.self).\(name) is known of objects in memory alone, and of no row of a store: filter the "
+          + "objects that were fetched, as by filter(\\.\(name)), or leave it out")
+    } else {
+      let read =
+        reads.isEmpty
+        ? "reads no property of the model" : "reads \(Self.list(of: reads))"
+      error = PersistenceError(
+        .undefinedKey,
+        "\(Object.self) is asked for a value of type \(Value.self) that the class computes; the getter "
+          + "\(read). A store has the properties of the model alone: write what the getter does with "
+          + "these instead, keep its value as an attribute (derivedFrom: in @Managed), or filter and sort "
+          + "the objects that were fetched")
+    }
+    error.entityName = entityName
+    return error
+  }
+
+  /// `title, year and artist.name`
+  private static func list(of names: [String]) -> String {
+    let first = names.dropLast().joined(separator: ", ")
+    return first.isEmpty ? names.joined() : "\(first) and \(names[names.count - 1])"
   }
 
   /// Whether the key path reads the value of the property.
@@ -156,3 +192,25 @@ final class PropertyProbe: @unchecked Sendable {
 private protocol OptionalTransformable {}
 
 extension Optional: OptionalTransformable where Wrapped: TransformableValue {}
+
+extension ManagedObject {
+  /// The name of a property that every object has, and no entity of a model; `nil` of others.
+  fileprivate static func nameOfOwnMember<Object, Value>(
+    _ property: KeyPath<Object, Value>
+  ) -> String? {
+    (Object.self as? any PropertyReading.Type)?.ownMembers.first { $0.path == property }?.name
+  }
+}
+
+extension PropertyReading {
+  fileprivate static var ownMembers: [(path: AnyKeyPath, name: String)] {
+    [
+      (\Self.hasChanges, "hasChanges"), (\Self.isInserted, "isInserted"),
+      (\Self.isUpdated, "isUpdated"), (\Self.isDeleted, "isDeleted"), (\Self.isFault, "isFault"),
+      (\Self.hasPersistentChangedValues, "hasPersistentChangedValues"),
+      (\Self.isInaccessible, "isInaccessible"),
+      (\Self.managedObjectContext, "managedObjectContext"),
+      (\Self.entity, "entity"), (\Self.description, "description"),
+    ]
+  }
+}

@@ -189,6 +189,9 @@ private struct Walk {
   private func unknown(
     _ message: String, _ name: String, _ candidates: [String], _ entityName: String? = nil
   ) -> PredicateMistake {
+    if let reason = UnfoundName.reason(in: name) {
+      return PredicateMistake(.name, reason, entityName: entityName, key: nil)
+    }
     let near = NearMisses.of(name, among: candidates)
     let hint = near.isEmpty ? "" : "; is \(near.joined(separator: " or ")) meant?"
     return PredicateMistake(.name, message + hint, entityName: entityName, key: name)

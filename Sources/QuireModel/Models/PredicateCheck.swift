@@ -121,7 +121,8 @@ package struct PredicateCheck {
       return dates == 1 ? .date : .number
     case .multiply, .divide, .power, .negate, .modulus, .absolute, .ceiling, .floor, .truncated,
       .squareRoot, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement,
-      .sum, .average, .median, .standardDeviation, .count, .length, .random, .randomBelow:
+      .sum, .average, .median, .standardDeviation, .count, .length, .random, .randomBelow,
+      .year, .month, .day, .weekday, .hour, .minute, .second:
       return .number
     case .minimum, .maximum: return .common(types.map(\.element))
     case .uppercase, .lowercase, .canonical: return .text

@@ -35,6 +35,12 @@ package struct Computation {
         throw error("\(operand) is not a text")
       }
       return .value(try transformed(text))
+    case .year, .month, .day, .weekday, .hour, .minute, .second:
+      guard let operand = arguments[0] else { return nil }
+      guard case .value(.date(let date)) = operand else {
+        throw error("\(operand) is not a date")
+      }
+      return try part(of: date).map { .value(.integer($0)) }
     case .count:
       switch arguments[0] {
       case nil: return .value(.integer(0))
@@ -77,6 +83,20 @@ package struct Computation {
       return .string(CanonicalText.folded(text, [.caseInsensitive, .diacriticInsensitive]))
     case .length: return .integer(Int64(text.utf16.count))
     default: throw error("it is no function of a text")
+    }
+  }
+
+  private func part(of date: Date) throws(FetchPredicateError) -> Int64? {
+    guard let date = CivilDate(date) else { return nil }
+    switch function {
+    case .year: return date.year
+    case .month: return date.month
+    case .day: return date.day
+    case .weekday: return date.weekday
+    case .hour: return date.hour
+    case .minute: return date.minute
+    case .second: return date.second
+    default: throw error("it is no part of a date")
     }
   }
 

@@ -81,6 +81,23 @@ extension FetchExpression {
     /// The value itself. In Core Data: without the help of an index.
     case withoutIndex = "noindex:"
 
+    // Parts of a date in the calendar of ISO 8601, in UTC, as integers. Of another zone, its seconds
+    // are added before: `month:(taken + 3600)`.
+    /// The year of a date.
+    case year = "year:"
+    /// The month of a date, 1 to 12.
+    case month = "month:"
+    /// The day of a date in its month, 1 to 31.
+    case day = "day:"
+    /// The day of a date in its week, from 1 for Monday to 7 for Sunday.
+    case weekday = "weekday:"
+    /// The hour of a date, 0 to 23.
+    case hour = "hour:"
+    /// The minute of a date.
+    case minute = "minute:"
+    /// The second of a date, a whole number.
+    case second = "second:"
+
     /// The date and time of the evaluation.
     case now = "now"
     /// A double from 0 up to 1.
@@ -113,7 +130,8 @@ extension FetchExpression.Function {
     case .now, .random: 0
     case .sum, .average, .minimum, .maximum, .median, .standardDeviation: nil
     case .negate, .absolute, .ceiling, .floor, .truncated, .squareRoot, .onesComplement, .count,
-      .uppercase, .lowercase, .canonical, .length, .withoutIndex, .randomBelow, .first, .last:
+      .uppercase, .lowercase, .canonical, .length, .year, .month, .day, .weekday, .hour, .minute,
+      .second, .withoutIndex, .randomBelow, .first, .last:
       1
     case .add, .subtract, .multiply, .divide, .power, .modulus, .bitwiseAnd, .bitwiseOr,
       .bitwiseXor, .leftShift, .rightShift, .cast, .element, .union, .intersection, .difference:

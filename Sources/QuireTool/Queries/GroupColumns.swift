@@ -41,7 +41,7 @@ struct GroupColumns {
   ) throws -> (rows: [[JSONValue]], columns: [ResultColumn]) {
     let results = try context.groupRows(
       of: query.unorderedRequest(in: context, model),
-      by: groups.map { FetchExpression.names(in: $0) },
+      by: groups.map(Self.group),
       aggregates.map { ($0.function, $0.key.map { FetchExpression.names(in: $0) }) })
     var rows = results.map { $0.group + $0.values }
     let order = query.sort.compactMap { key in
@@ -63,6 +63,14 @@ struct GroupColumns {
       ResultColumn(name: name, isNumber: shown.contains { $0[place]?.isNumber ?? false })
     }
     return (shown.map { $0.map { JSONValue($0, isForReading: isForReading) } }, columns)
+  }
+}
+
+extension GroupColumns {
+  /// A key path, or an expression with a function in it: `year:(sold)`.
+  private static func group(_ text: String) throws -> FetchExpression {
+    if text.contains("(") { return try FetchExpression(format: text) }
+    return .keyPath(FetchExpression.names(in: text))
   }
 }
 

@@ -120,6 +120,20 @@ struct XcodeMappingDocument {
     return data
   }
 
+  /// The data of the first attribute of a name in a document of which nothing else is read.
+  ///
+  /// - Returns: `nil` when it is not there in the form that Xcode gives it; perhaps it is in another.
+  static func data(ofFirst name: String, in document: Data) -> Data? {
+    guard let start = document.range(of: Data("\"\(name)\"".utf8))?.upperBound,
+      let begin = document[start...].firstIndex(of: UInt8(ascii: ">")),
+      let end = document[(begin + 1)...].firstIndex(of: UInt8(ascii: "<"))
+    else { return nil }
+    let text = document[(begin + 1)..<end].filter { !Self.whitespace.contains($0) }
+    return Data(base64Encoded: Data(text))
+  }
+
+  private static let whitespace: Set<UInt8> = [9, 10, 13, 32]
+
   func incomplete(_ item: Item, _ words: String) -> XcodeMappingError {
     Self.incomplete(file, item.line, words)
   }

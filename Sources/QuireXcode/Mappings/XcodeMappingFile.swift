@@ -14,10 +14,31 @@ struct XcodeMappingFile {
 
   init(contentsOf url: URL) throws(XcodeMappingError) {
     let file = try Self.file(of: url)
+    try self.init(Self.data(of: file), of: file)
+  }
+
+  /// The same, but for a document that is between other models, as the copies of its models show:
+  /// these are found in its bytes. An application may have a hundred documents, and to read the XML
+  /// of each takes longer than a migration.
+  init?(
+    contentsOf url: URL, unlessNotFrom source: XcodeModelOutline, to destination: XcodeModelOutline
+  ) throws(XcodeMappingError) {
+    let file = try Self.file(of: url)
+    let data = try Self.data(of: file)
+    for (name, outline) in [("sourcemodeldata", source), ("destinationmodeldata", destination)] {
+      if let archive = XcodeMappingDocument.data(ofFirst: name, in: data),
+        let copy = XcodeModelOutline(archived: archive), copy != outline
+      {
+        return nil
+      }
+    }
+    try self.init(data, of: file)
+  }
+
+  private init(_ data: Data, of file: URL) throws(XcodeMappingError) {
     let folder = file.lastPathComponent == "xcmapping.xml" ? file.deletingLastPathComponent() : file
     name = folder.deletingPathExtension().lastPathComponent
     path = file.path
-    let data = try Self.data(of: file)
     if data.starts(with: BinaryPropertyList.magic) {
       content = .archive(try MappingArchive(data, file: file.path))
       return
@@ -65,10 +86,10 @@ struct XcodeMappingFile {
   }
 
   /// Whether it is a mapping between models of this shape, as far as it says itself.
-  func fits(source: ManagedObjectModel, destination: ManagedObjectModel) -> Bool {
+  func fits(source: XcodeModelOutline, destination: XcodeModelOutline) -> Bool {
     guard case .document(let document) = content else { return true }
-    return document.sourceOutline.map { $0 == XcodeModelOutline(source) } ?? true
-      && document.destinationOutline.map { $0 == XcodeModelOutline(destination) } ?? true
+    return document.sourceOutline.map { $0 == source } ?? true
+      && document.destinationOutline.map { $0 == destination } ?? true
   }
 }
 

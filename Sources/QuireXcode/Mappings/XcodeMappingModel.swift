@@ -107,6 +107,8 @@ extension MappingModel {
   /// in it have the entities, attributes and relationships of these models; any other, when all
   /// that it maps is there. Of several that fit, the first in the order of paths is taken.
   ///
+  /// - Complexity: of each document of Xcode's between other models, the copies of these are read
+  ///   and nothing else.
   /// - Returns: `nil` when none fits.
   /// - Throws: when none fits, and one cannot be read, so that it might have been the one.
   public init?(
@@ -114,11 +116,12 @@ extension MappingModel {
     destinationModel: ManagedObjectModel?, migrationPolicies: [EntityMigrationPolicy.Type] = []
   ) throws(XcodeMappingError) {
     guard let sourceModel, let destinationModel else { return nil }
+    let (source, destination) = (XcodeModelOutline(sourceModel), XcodeModelOutline(destinationModel))
     var failure: XcodeMappingError?
     for url in MappingModel.candidates(in: folders) {
       do throws(XcodeMappingError) {
-        let file = try XcodeMappingFile(contentsOf: url)
-        guard file.fits(source: sourceModel, destination: destinationModel) else { continue }
+        let file = try XcodeMappingFile(contentsOf: url, unlessNotFrom: source, to: destination)
+        guard let file, file.fits(source: source, destination: destination) else { continue }
         self =
           try XcodeMappingModel(file, sourceModel, destinationModel, migrationPolicies).mappingModel
         return

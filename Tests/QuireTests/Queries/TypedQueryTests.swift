@@ -306,7 +306,7 @@ private final class Setting: ManagedObject {
       Artist.where { $0.artworks.price.all * 2 > 3 },
     ] {
       let error = #expect(throws: (any Error).self) { try context.fetch(request) }
-      #expect("\(error.map { "\($0)" } ?? "")".contains("of members: write any { … }"))
+      #expect("\(error.map { "\($0)" } ?? "")".contains("is asked of members: write any { … }"))
     }
     let found = try context.fetch(Artist.where { $0.artworks.any { $0.price.in(1..<2) } })
     let artists = try context.fetch(Artist.fetchRequest())
@@ -318,6 +318,6 @@ private final class Setting: ManagedObject {
     let error = #expect(throws: (any Error).self) {
       try context.fetch(Artwork.where { $0.shout == "A" })
     }
-    #expect("\(error.map { "\($0)" } ?? "")".contains("asks Artwork for a computed property"))
+    #expect("\(error.map { "\($0)" } ?? "")".contains("the getter reads title"))
   }
 }

@@ -363,4 +363,50 @@ import Testing
     #expect(try search(source, destination) != nil)
     #expect(throws: XcodeMappingError.self) { try search(destination, source) }
   }
+
+  /// The copy of a model that a document has, with what tells one model from another.
+  private func copy(of model: ManagedObjectModel) -> String {
+    let writer = KeyedArchiveWriter()
+    let entities = model.entities.map { entity -> (String, KeyedArchiveWriter.Value) in
+      let properties =
+        entity.declaration.attributes.map { ($0.name, writer.object("XDPMAttribute", [])) }
+        + entity.declaration.relationships.map { ($0.name, writer.object("XDPMRelationship", [])) }
+      let bucket = ("XDBucketForOwnedAttributesstorage", writer.dictionary(properties))
+      return (entity.name, writer.object("XDPMEntity", [bucket]))
+    }
+    let package = writer.object(
+      "XDPackage", [("XDBucketForClassesstorage", writer.dictionary(entities))])
+    let root = writer.object("XDModel", [("_xd_rootPackage", package)])
+    return Data(writer.list(root: root).binary).base64EncodedString(
+      options: [.lineLength64Characters, .endLineWithLineFeed])
+  }
+
+  // An application may have a hundred documents, whose XML takes longer to read than a migration.
+  @Test func `of a document between other models nothing is read but its copies of them`() throws {
+    let folder = try TemporaryFolder()
+    let (source, destination) = (try CompiledMapping.countries(), try CompiledMapping.states())
+    func document(_ from: ManagedObjectModel, _ to: ManagedObjectModel) -> MappingDocument {
+      MappingDocument(
+        copies: Self.attribute("sourcemodeldata", copy(of: from), "binary") + "\n"
+          + Self.attribute("destinationmodeldata", copy(of: to), "binary"))
+    }
+    func search() throws -> MappingModel? {
+      try MappingModel(
+        from: [folder.url], forSourceModel: source, destinationModel: destination)
+    }
+    // The end is missing: whoever reads more than the copies says so.
+    for (name, other) in [
+      ("A", document(destination, source)), ("B", document(source, source)),
+    ] {
+      let text = other.text.replacingOccurrences(of: "</database>", with: "")
+      try folder.write(text, to: "\(name).xcmappingmodel/xcmapping.xml")
+    }
+    #expect(try search() == nil)
+    let own = document(source, destination).text
+    try folder.write(own, to: "C.xcmappingmodel/xcmapping.xml")
+    #expect(try search()?.entityMappings.count == 3)
+    try folder.write(
+      own.replacingOccurrences(of: "</database>", with: ""), to: "C.xcmappingmodel/xcmapping.xml")
+    #expect(throws: XcodeMappingError.self) { try search() }
+  }
 }

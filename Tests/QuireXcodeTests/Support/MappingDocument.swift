@@ -5,6 +5,8 @@ struct MappingDocument {
   var title = ""
   var towns = #"<attribute name="autogenerateexpression" type="bool">1</attribute>"#
   var destination = "State"
+  /// Further lines of the object of the model, such as copies of the two models.
+  var copies = ""
 
   var text: String {
     """
@@ -15,6 +17,7 @@ struct MappingDocument {
       <object type="XDDEVMAPPINGMODEL" id="z1">
         <attribute name="sourcemodelpath" type="string">World/World.xcdatamodel</attribute>
         <attribute name="destinationmodelpath" type="string">World/World 2.xcdatamodel</attribute>
+        \(copies)
         <relationship name="entitymappings" type="0/0" destination="XDDEVENTITYMAPPING" \
     idrefs="z4 z2 z3"></relationship>
       </object>

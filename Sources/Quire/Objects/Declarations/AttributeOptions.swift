@@ -1,5 +1,5 @@
 /// What is so of an attribute that a class declares:
-/// `@Managed([.unique, .external]) var scan: Data`.
+/// `@Managed(.unique, .external) var scan: Data`; several may be a list, `[.unique, .external]`.
 public struct AttributeOptions: OptionSet, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }

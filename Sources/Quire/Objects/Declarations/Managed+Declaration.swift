@@ -28,6 +28,7 @@ extension Managed {
   @inlinable
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ options: AttributeOptions = [],
+    _ second: AttributeOptions = [], _ third: AttributeOptions = [],
     range: @autoclosure () -> (any AttributeLimits)? = nil,
     length: @autoclosure () -> (any AttributeLimits<Int>)? = nil,
     pattern: @autoclosure () -> String? = nil, derivedFrom: @autoclosure () -> String? = nil,
@@ -37,13 +38,15 @@ extension Managed {
     slot = 255
     if DeclarationRecorder.isRecording {
       slot = DeclarationRecorder.recordAttribute(
-        options, range: range(), length: length(), pattern: pattern(), derivedFrom: derivedFrom(),
+        [options, second, third], range: range(), length: length(), pattern: pattern(),
+        derivedFrom: derivedFrom(),
         transformer: transformer(), renamedFrom: renamedFrom(),
         versionHashModifier: versionHashModifier(), default: wrappedValue)
     }
   }
 
-  /// An attribute of which more is so than its type says: `@Managed(.unique) var slug: String`.
+  /// An attribute of which more is so than its type says: `@Managed(.unique) var slug: String`,
+  /// `@Managed(.indexed, .keptInHistory) var year: Int16`.
   ///
   /// One that is not optional has to be set before the object is saved.
   ///
@@ -58,7 +61,8 @@ extension Managed {
   ///   - versionHashModifier: any text; another text makes another version of the attribute.
   @inlinable
   public init(
-    _ options: AttributeOptions = [], range: @autoclosure () -> (any AttributeLimits)? = nil,
+    _ options: AttributeOptions = [], _ second: AttributeOptions = [],
+    _ third: AttributeOptions = [], range: @autoclosure () -> (any AttributeLimits)? = nil,
     length: @autoclosure () -> (any AttributeLimits<Int>)? = nil,
     pattern: @autoclosure () -> String? = nil, derivedFrom: @autoclosure () -> String? = nil,
     transformer: @autoclosure () -> String? = nil, renamedFrom: @autoclosure () -> String? = nil,
@@ -67,7 +71,8 @@ extension Managed {
     slot = 255
     if DeclarationRecorder.isRecording {
       slot = DeclarationRecorder.recordAttribute(
-        options, range: range(), length: length(), pattern: pattern(), derivedFrom: derivedFrom(),
+        [options, second, third], range: range(), length: length(), pattern: pattern(),
+        derivedFrom: derivedFrom(),
         transformer: transformer(), renamedFrom: renamedFrom(),
         versionHashModifier: versionHashModifier(), default: nil as (@Sendable () -> Value)?)
     }

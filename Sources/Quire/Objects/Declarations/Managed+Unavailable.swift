@@ -25,7 +25,9 @@ extension Managed {
     *, unavailable,
     message: "options are for attributes: a relationship has inverse, deleteRule, count, transient"
   )
-  public init(_ options: AttributeOptions) where Value: ToManyManagedValue {
+  public init(
+    _ options: AttributeOptions, _ second: AttributeOptions = [], _ third: AttributeOptions = []
+  ) where Value: ToManyManagedValue {
     preconditionFailure("unavailable: the compiler lets nobody come here")
   }
 
@@ -34,7 +36,9 @@ extension Managed {
     *, unavailable,
     message: "options are for attributes: a relationship has inverse, deleteRule, count, transient"
   )
-  public init(_ options: AttributeOptions) where Value: ToOneManagedValue {
+  public init(
+    _ options: AttributeOptions, _ second: AttributeOptions = [], _ third: AttributeOptions = []
+  ) where Value: ToOneManagedValue {
     preconditionFailure("unavailable: the compiler lets nobody come here")
   }
 
@@ -46,6 +50,7 @@ extension Managed {
   )
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ options: AttributeOptions = [],
+    _ second: AttributeOptions = [], _ third: AttributeOptions = [],
     transformer: @autoclosure () -> String? = nil, renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value: TransformableValue {
@@ -59,7 +64,8 @@ extension Managed {
       "a transformable attribute may have no value: make the property optional, or conform a type of your own to ManagedValue; arrays and sets without question mark are relationships"
   )
   public init(
-    _ options: AttributeOptions = [], transformer: @autoclosure () -> String? = nil,
+    _ options: AttributeOptions = [], _ second: AttributeOptions = [],
+    _ third: AttributeOptions = [], transformer: @autoclosure () -> String? = nil,
     renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value: TransformableValue {
@@ -74,6 +80,7 @@ extension Managed {
   )
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ options: AttributeOptions = [],
+    _ second: AttributeOptions = [], _ third: AttributeOptions = [],
     transformer: @autoclosure () -> String? = nil, renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) {
@@ -87,7 +94,8 @@ extension Managed {
       "a @Managed property is an attribute's type or its optional (an enumeration with raw values conforms to ManagedAttribute), an object or its optional, a set or an array of objects, or an optional TransformableValue"
   )
   public init(
-    _ options: AttributeOptions, transformer: @autoclosure () -> String? = nil,
+    _ options: AttributeOptions, _ second: AttributeOptions = [], _ third: AttributeOptions = [],
+    transformer: @autoclosure () -> String? = nil,
     renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) {

@@ -10,7 +10,8 @@ extension ManagedObjectContext {
     try throwKeptErrors()
     let (binding, model) = try entity(of: request)
     try query.check(PredicateCheck(of: binding, in: model), binding.entity)
-    let execution = try FetchExecution(request, in: self, reading: query.paths)
+    let execution = try FetchExecution(
+      request, in: self, reading: query.paths, values: query.computedGroups)
     var results = try execution.group(query)
     if results.count > 1, !query.groups.isEmpty {
       results.sort { precedes($0.group, $1.group) }
@@ -46,13 +47,16 @@ extension GroupQuery {
   /// Checks that the paths of groups and aggregates lead to values of suitable types.
   func check(_ check: PredicateCheck, _ entity: EntityDescription) throws {
     do {
-      for path in groups {
-        if case .collection = try check.type(of: path) {
-          throw mistake(path, entity, "leads to many: objects are grouped by one value each")
+      for group in groups {
+        try group.checkDepth()
+        if case .collection = try check.type(of: group) {
+          throw mistake(
+            group.description, entity, "leads to many: objects are grouped by one value each")
         }
       }
       for aggregate in aggregates {
         guard let path = aggregate.path else { continue }
+        let text = path.joined(separator: ".")
         var type = try check.type(of: path)
         if case .collection(let element) = type { type = element }
         switch aggregate.function {
@@ -60,25 +64,26 @@ extension GroupQuery {
         case .sum, .average, .median, .standardDeviation:
           guard type == .number || type == .unknown else {
             let words = "a sum, an average, a median or a deviation"
-            throw mistake(path, entity, "is \(type), and only numbers have \(words)")
+            throw mistake(text, entity, "is \(type), and only numbers have \(words)")
           }
         case .minimum, .maximum:
           switch type {
           case .object, .composite, .transformed:
-            throw mistake(path, entity, "is \(type), and has no smallest or largest")
+            throw mistake(text, entity, "is \(type), and has no smallest or largest")
           case .unknown, .absent, .number, .text, .date, .data, .uuid, .url, .collection: break
           }
         }
       }
     } catch let mistake as PredicateMistake {
       throw PersistenceError(mistake)
+    } catch let error as FetchPredicateError {
+      throw PersistenceError(error)
     }
   }
 
   private func mistake(
-    _ path: [String], _ entity: EntityDescription, _ words: String
+    _ path: String, _ entity: EntityDescription, _ words: String
   ) -> PersistenceError {
-    let path = path.joined(separator: ".")
     var error = PersistenceError(.invalidExpression, "\(path) of \(entity.name) \(words)")
     (error.entityName, error.key) = (entity.name, path)
     return error
@@ -88,7 +93,9 @@ extension GroupQuery {
 extension FetchExecution {
   fileprivate func group(_ query: GroupQuery) throws -> [GroupResult] {
     let parts = parts
-    var grouping = Grouping(query) { id, store in parts[store].view.entities.reference(of: id) }
+    var grouping = Grouping(query, parts.map(\.session)) { id, store in
+      parts[store].view.entities.reference(of: id)
+    }
     for (place, part) in parts.enumerated() {
       grouping.store = place
       if try part.count(query, in: &grouping) { continue }

@@ -2,8 +2,8 @@ import QuireModel
 
 /// A query for groups of objects, and for aggregates of each group.
 struct GroupQuery {
-  /// The paths to the values that the objects of a group share; empty for one group of all objects.
-  var groups: [[String]] = []
+  /// The values that the objects of a group share; empty for one group of all objects.
+  var groups: [FetchExpression] = []
   var aggregates: [Aggregate] = []
 
   struct Aggregate {
@@ -13,7 +13,17 @@ struct GroupQuery {
   }
 
   /// The paths to read, those of the groups first.
-  var paths: [[String]] { groups + aggregates.compactMap(\.path) }
+  var paths: [[String]] { groups.compactMap(\.plainPath) + aggregates.compactMap(\.path) }
+
+  /// The groups whose values have to be worked out, as they are more than paths.
+  var computedGroups: [FetchExpression] { groups.filter { $0.plainPath == nil } }
+}
+
+extension FetchExpression {
+  /// The names of a key path from the object; `nil` of other expressions.
+  fileprivate var plainPath: [String]? {
+    if case .keyPath(let names) = self, !names.isEmpty { names } else { nil }
+  }
 }
 
 /// The values that the objects of a group share, and the results of its aggregates.
@@ -27,8 +37,12 @@ struct Grouping: MatchVisitor {
   /// The place of the store whose matches are being visited.
   var store = 0
   private let query: GroupQuery
-  /// The number of leading paths that identify a group.
+  /// The number of values that identify a group.
   private let groupCount: Int
+  /// For each value that identifies a group, how it is worked out; `nil` of one at the next path.
+  private let computed: [FetchExpression?]
+  /// The number of leading paths whose values identify a group.
+  private let groupPathCount: Int
   /// The aggregates of the first group, then those of the second, and so on.
   private var running: [RunningAggregate] = []
   private var indexes: [[GroupKey]: Int] = [:]
@@ -39,13 +53,22 @@ struct Grouping: MatchVisitor {
   private var last: (key: GroupKey, index: Int)?
   /// Finds the reference of an object ID, given the place of the store.
   private let reference: (ManagedObjectID, Int) -> Reference?
+  /// The sessions of the stores that are searched, by their places.
+  private let sessions: [StoreSession]
   /// The fields that the paths name, in the entity of the last row.
   private var fields: Fields?
 
-  init(_ query: GroupQuery, _ reference: @escaping (ManagedObjectID, Int) -> Reference?) {
+  init(
+    _ query: GroupQuery, _ sessions: [StoreSession],
+    _ reference: @escaping (ManagedObjectID, Int) -> Reference?
+  ) {
     self.query = query
+    self.sessions = sessions
     self.reference = reference
     groupCount = query.groups.count
+    // Not by `nil`, which is an expression as well.
+    computed = query.groups.map { $0.plainPath == nil ? .some($0) : .none }
+    groupPathCount = query.groups.count { $0.plainPath != nil }
     if groupCount == 0 { _ = index(of: []) }
   }
 
@@ -55,7 +78,7 @@ struct Grouping: MatchVisitor {
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool {
-    if let (row, storage) = subject.plainRow {
+    if groupPathCount == groupCount, let (row, storage) = subject.plainRow {
       if fields?.storage !== storage { fields = Fields(storage, paths, groupCount) }
       if let fields, fields.areRead {
         try take(row, fields)
@@ -63,7 +86,7 @@ struct Grouping: MatchVisitor {
       }
     }
     let group = try index(of: subject, paths)
-    var place = groupCount
+    var place = groupPathCount
     for (number, aggregate) in query.aggregates.enumerated() {
       guard aggregate.path != nil else {
         running[group + number].countObject()
@@ -79,8 +102,21 @@ struct Grouping: MatchVisitor {
   /// - Returns: the index in `running` of the group's first aggregate.
   private mutating func index(of subject: some PathSubject, _ paths: [FetchPath]) throws -> Int {
     if groupCount == 0 { return 0 }
-    if groupCount == 1 { return index(of: key(of: try subject.value(at: paths[0]))) }
-    return index(of: try paths[..<groupCount].map { key(of: try subject.value(at: $0)) })
+    var place = 0
+    if groupCount == 1 { return index(of: try key(0, of: subject, paths, &place)) }
+    return index(of: try computed.indices.map { try key($0, of: subject, paths, &place) })
+  }
+
+  /// - Parameter place: of the next path, moved on behind one that is read.
+  private func key(
+    _ number: Int, of subject: some PathSubject, _ paths: [FetchPath], _ place: inout Int
+  ) throws -> GroupKey {
+    if let expression = computed[number] {
+      let object = KeyValue.one(StandIn(subject, sessions[store]))
+      return key(of: try Evaluation(object, [:]).comparedValue(of: expression))
+    }
+    defer { place += 1 }
+    return key(of: try subject.value(at: paths[place]))
   }
 
   private func key(of value: PredicateValue?) -> GroupKey {

@@ -10,7 +10,8 @@ extension StoreFetch {
   func count(_ query: GroupQuery, in grouping: inout Grouping) throws -> Bool {
     guard showsRowsAlone, view.incremental == nil, target.predicate == nil,
       query.groups.count == 1, query.aggregates.allSatisfy({ $0.path == nil }),
-      let index = try groupIndex(query.groups[0]), let element = index.stored.elements.first
+      case .keyPath(let path) = query.groups[0], let index = try groupIndex(path),
+      let element = index.stored.elements.first
     else { return false }
     guard let tree = try view.indexTree(index.stored) else { return true }
     let takesAll = index.stored.entities.count == storages.count

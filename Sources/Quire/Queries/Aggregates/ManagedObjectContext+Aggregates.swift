@@ -17,9 +17,7 @@ extension ManagedObjectContext {
   public final func count<Object: ManagedObject>(
     _ type: Object.Type, where predicate: FetchPredicate? = nil
   ) throws -> Int {
-    var request = FetchRequest<Object>()
-    request.predicate = predicate
-    return try count(for: request)
+    try count(for: FetchRequest<Object>(shownWhere: predicate))
   }
 
   /// The sum of a property's values: `context.sum(\Artwork.price)`; 0 if there are none.
@@ -74,8 +72,7 @@ extension ManagedObjectContext {
     _ type: Object.Type, _ aggregates: repeat Aggregate<Object, each Value>,
     where predicate: FetchPredicate? = nil
   ) throws -> (repeat each Value) {
-    var request = FetchRequest<Object>()
-    request.predicate = predicate
+    let request = FetchRequest<Object>(shownWhere: predicate)
     let naming = try naming(of: request)
     var query = GroupQuery()
     for aggregate in repeat each aggregates {
@@ -116,12 +113,45 @@ extension ManagedObjectContext {
     groupedBy property: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Group>,
     where predicate: FetchPredicate? = nil
   ) throws -> [(group: (First, repeat each Group), values: (repeat each Value))] {
-    var request = FetchRequest<Object>()
-    request.predicate = predicate
+    let request = FetchRequest<Object>(shownWhere: predicate)
     let naming = try naming(of: request)
+    var groups = [FetchExpression.keyPath(try naming.names(of: property))]
+    for other in repeat each others { groups.append(.keyPath(try naming.names(of: other))) }
+    return try groupedResults(request, naming, groups, repeat each aggregates)
+  }
+
+  /// Aggregates in groups by values that are made of the properties, such as parts of a date:
+  ///
+  /// ```swift
+  /// let months = try context.aggregate(
+  ///   Artwork.self, .count, groupedBy: { $0.sold.year }, { $0.sold.month })
+  /// for ((year, month), count) in months { print(year, month, count) }
+  /// ```
+  ///
+  /// All else is as for groups by key paths.
+  public final func aggregate<
+    Object: ManagedObject, First: GroupValue, each Group: GroupValue, each Value
+  >(
+    _ type: Object.Type, _ aggregates: repeat Aggregate<Object, each Value>,
+    groupedBy value: (QueryPath<Object>) -> QueryPath<First>,
+    _ others: repeat (QueryPath<Object>) -> QueryPath<each Group>,
+    where predicate: FetchPredicate? = nil
+  ) throws -> [(group: (First, repeat each Group), values: (repeat each Value))] {
+    let request = FetchRequest<Object>(shownWhere: predicate)
+    let object = QueryPath<Object>(.object)
+    var groups = [value(object).single("a group").expression]
+    for other in repeat each others { groups.append(other(object).single("a group").expression) }
+    return try groupedResults(request, naming(of: request), groups, repeat each aggregates)
+  }
+
+  private func groupedResults<
+    Object: ManagedObject, First: GroupValue, each Group: GroupValue, each Value
+  >(
+    _ request: FetchRequest<Object>, _ naming: PropertyNaming, _ groups: [FetchExpression],
+    _ aggregates: repeat Aggregate<Object, each Value>
+  ) throws -> [(group: (First, repeat each Group), values: (repeat each Value))] {
     var query = GroupQuery()
-    query.groups.append(try naming.names(of: property))
-    for other in repeat each others { query.groups.append(try naming.names(of: other)) }
+    query.groups = groups
     for aggregate in repeat each aggregates {
       query.aggregates.append(try aggregate.part(naming))
     }
@@ -146,8 +176,7 @@ extension ManagedObjectContext {
   private func result<Object: ManagedObject, Value>(
     of aggregate: Aggregate<Object, Value>, where predicate: FetchPredicate?
   ) throws -> Value {
-    var request = FetchRequest<Object>()
-    request.predicate = predicate
+    let request = FetchRequest<Object>(shownWhere: predicate)
     var query = GroupQuery()
     query.aggregates.append(try aggregate.part(naming(of: request)))
     return try aggregate.result(groupResults(query, request).first?.values.first ?? nil)

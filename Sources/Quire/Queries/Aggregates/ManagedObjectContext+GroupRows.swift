@@ -5,14 +5,13 @@ extension ManagedObjectContext {
   /// classes. The limit of the request is not applied.
   ///
   /// - Parameters:
-  ///   - groups: key paths to the values that the objects of a group share; empty for one group of
-  ///     all objects.
+  ///   - groups: the values that the objects of a group share; empty for one group of all objects.
   ///   - aggregates: functions, each of the values at its path, or of the objects themselves if it
   ///     has none.
   /// - Returns: the groups in the order of their values, absent ones first.
   /// - Throws: what ``aggregate(_:_:where:)`` throws.
   package final func groupRows(
-    of request: FetchRequest<ManagedObject>, by groups: [[String]],
+    of request: FetchRequest<ManagedObject>, by groups: [FetchExpression],
     _ aggregates: [(function: AggregateFunction, path: [String]?)]
   ) throws -> [(group: [PredicateValue?], values: [PredicateValue?])] {
     var query = GroupQuery()

@@ -3,6 +3,17 @@ import QuireModel
 // Requests in which the compiler has checked the properties.
 
 extension PropertyReading {
+  /// A request for all objects of the class that its ``ManagedObject/defaultCondition`` shows.
+  ///
+  /// ```swift
+  /// let artworks = try context.fetch(Artwork.all)
+  /// let latest = try context.fetch(Artwork.all.sorted(by: \.year, ascending: false).limit(10))
+  /// ```
+  ///
+  /// Objects that the condition hides are found by requests that do not begin with the class:
+  /// `Artwork.fetchRequest().where { … }`.
+  public static var all: FetchRequest<Self> { FetchRequest(shownWhere: nil) }
+
   /// A request for the objects of the class for which a predicate is true.
   ///
   /// ```swift
@@ -13,12 +24,12 @@ extension PropertyReading {
   /// - Parameter predicate: what is so of the object that is its parameter; see ``QueryPath``.
   public static func `where`(
     _ predicate: (QueryPath<Self>) -> FetchPredicate
-  ) -> FetchRequest<Self> { fetchRequest().where(predicate) }
+  ) -> FetchRequest<Self> { all.where(predicate) }
 
   /// A request for the objects of the class of which a flag is set:
   /// `Artwork.where { $0.isSold }`.
   public static func `where`(_ flag: (QueryPath<Self>) -> QueryPath<Bool>) -> FetchRequest<Self> {
-    Self.where { flag($0).key == true }
+    all.where { flag($0).key == true }
   }
 
   /// A request for all objects of the class, in the order of a property.
@@ -26,8 +37,19 @@ extension PropertyReading {
     by property: KeyPath<Self, Value>, _ options: FetchComparisonOptions = [],
     ascending: Bool = true, absentValues: FetchSortDescriptor.AbsentValues = .smallest
   ) -> FetchRequest<Self> {
-    fetchRequest().sorted(
-      by: property, options, ascending: ascending, absentValues: absentValues)
+    all.sorted(by: property, options, ascending: ascending, absentValues: absentValues)
+  }
+}
+
+extension FetchRequest {
+  /// A request for objects of the class that its default condition shows.
+  init(shownWhere predicate: FetchPredicate?) {
+    self.init()
+    self.predicate =
+      switch (Result.defaultCondition, predicate) {
+      case (let condition?, let predicate?): condition && predicate
+      case (let condition, let predicate): condition ?? predicate
+      }
   }
 }
 

@@ -24,8 +24,8 @@ enum KeyPathNames {
   /// The names along a key path that starts from a class: by what the class declares, for there is
   /// no context to ask for a model.
   ///
-  /// - Returns: for a path that reads no property that a model can have, a name that no model has:
-  ///   the request that asks for it fails, and names it.
+  /// - Returns: for a path that reads no property that a model can have, a name that no model has
+  ///   (``QuireModel/UnfoundName``): the request that asks for it fails, and says why.
   /// - Complexity: O(1), but for the first use of a path, which makes a few objects.
   static func names<Object: ManagedObject, Value>(of property: KeyPath<Object, Value>) -> [String] {
     if Value.self == ManagedObjectID.self, property == \Object.objectID as AnyKeyPath {
@@ -33,19 +33,31 @@ enum KeyPathNames {
     }
     let path = Path(path: property)
     if let names = known.withLock({ $0[path] }) { return names }
-    let names = (try? foundNames(of: property)) ?? ["a computed property of \(Value.self)"]
+    let names = foundNames(of: property)
     known.withLock { $0[path] = names }
     return names
   }
 
   private static func foundNames<Object: ManagedObject, Value>(
     of property: KeyPath<Object, Value>
-  ) throws -> [String]? {
+  ) -> [String] {
+    do {
+      return try declaredNames(of: property)
+    } catch {
+      return [UnfoundName.name(because: (error as? PersistenceError)?.message ?? "\(error)")]
+    }
+  }
+
+  private static func declaredNames<Object: ManagedObject, Value>(
+    of property: KeyPath<Object, Value>
+  ) throws -> [String] {
     let identifier = ObjectIdentifier(Object.self)
     let known = declared.withLock { $0[identifier] }
     let declared = try known ?? Declared(Object.self)
     if known == nil { self.declared.withLock { $0[identifier] = declared } }
-    guard let entity = declared.classes.entity(of: Object.self) else { return nil }
+    guard let entity = declared.classes.entity(of: Object.self) else {
+      throw PersistenceError(.undefinedKey, "\(Object.self) declares no entity")
+    }
     return try PropertyProbe.names(of: property, from: entity, in: declared.model, declared.classes)
   }
 }

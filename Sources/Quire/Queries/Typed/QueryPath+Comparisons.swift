@@ -19,6 +19,15 @@ extension QueryPath where Value: AggregateValue {
     path.key != FetchExpression(value)
   }
 
+  /// The value is `value`; also where neither is there.
+  public static func == (value: Value.Present?, path: QueryPath) -> FetchPredicate {
+    path == value
+  }
+  /// The value is not `value`.
+  public static func != (value: Value.Present?, path: QueryPath) -> FetchPredicate {
+    path != value
+  }
+
   /// Two values are equal.
   public static func == <Other: AggregateValue>(
     path: QueryPath, other: QueryPath<Other>
@@ -49,6 +58,15 @@ extension QueryPath where Value: AggregateValue, Value.Present: Comparable {
   public static func >= (path: QueryPath, value: Value.Present) -> FetchPredicate {
     path.key >= value
   }
+
+  /// The value is greater than `value`.
+  public static func < (value: Value.Present, path: QueryPath) -> FetchPredicate { path > value }
+  /// The value is greater than `value` or equal to it.
+  public static func <= (value: Value.Present, path: QueryPath) -> FetchPredicate { path >= value }
+  /// The value is less than `value`.
+  public static func > (value: Value.Present, path: QueryPath) -> FetchPredicate { path < value }
+  /// The value is less than `value` or equal to it.
+  public static func >= (value: Value.Present, path: QueryPath) -> FetchPredicate { path <= value }
 
   /// One value is less than another.
   public static func < <Other: AggregateValue>(
@@ -232,51 +250,13 @@ extension QueryPath where Value: AggregateValue, Value.Present == Bool {
   }
 }
 
-// MARK: Arithmetic
-
-extension QueryPath where Value: AggregateNumber & AggregateValue {
-  /// The sum of a number of the object and another one.
-  public static func + (path: QueryPath, number: Value.Present) -> QueryPath {
-    path.with(.add, FetchExpression(number))
-  }
-  /// The difference of a number of the object and another one.
-  public static func - (path: QueryPath, number: Value.Present) -> QueryPath {
-    path.with(.subtract, FetchExpression(number))
-  }
-  /// The product of a number of the object and another one.
-  public static func * (path: QueryPath, number: Value.Present) -> QueryPath {
-    path.with(.multiply, FetchExpression(number))
-  }
-  /// The quotient of a number of the object and another one.
-  public static func / (path: QueryPath, number: Value.Present) -> QueryPath {
-    path.with(.divide, FetchExpression(number))
-  }
-  /// The sum of two numbers of the object.
-  public static func + (path: QueryPath, other: QueryPath) -> QueryPath {
-    path.with(.add, other.key.expression)
-  }
-  /// The difference of two numbers of the object.
-  public static func - (path: QueryPath, other: QueryPath) -> QueryPath {
-    path.with(.subtract, other.key.expression)
-  }
-  /// The product of two numbers of the object.
-  public static func * (path: QueryPath, other: QueryPath) -> QueryPath {
-    path.with(.multiply, other.key.expression)
-  }
-  /// The quotient of two numbers of the object.
-  public static func / (path: QueryPath, other: QueryPath) -> QueryPath {
-    path.with(.divide, other.key.expression)
-  }
-
-  private func with(_ function: FetchExpression.Function, _ other: FetchExpression) -> QueryPath {
-    QueryPath(Key(.function(function, [single("arithmetic").expression, other])))
-  }
-}
-
 extension QueryPath {
   /// The key of one value. One of `any` or `all` members would be asked twice, or as a collection,
   /// and mean something else: the request then fails, and names what was asked.
-  fileprivate func single(_ what: String) -> Key {
-    key.modifier == .direct ? key : Key(names: ["\(what) of members: write any { … } or all { … }"])
+  func single(_ what: String) -> Key {
+    if key.modifier == .direct { return key }
+    return Key(names: [
+      UnfoundName.name(because: "\(what) is asked of members: write any { … } or all { … }")
+    ])
   }
 }

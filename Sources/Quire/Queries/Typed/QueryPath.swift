@@ -67,11 +67,13 @@ extension QueryPath where Value: PropertyReading {
   }
 }
 
-extension QueryPath {
+// The root is what the value says, not a parameter of the subscript: so editors find the names
+// behind the dot.
+extension QueryPath where Value: OptionalObject {
   /// A property of an object that may be absent, and with it the property.
-  public subscript<Object: PropertyReading, Next>(
-    dynamicMember property: KeyPath<Object, Next>
-  ) -> QueryPath<Next> where Value == Object? {
+  public subscript<Next>(
+    dynamicMember property: KeyPath<Value.Wrapped, Next>
+  ) -> QueryPath<Next> {
     QueryPath<Next>(appending(KeyPathNames.names(of: property)))
   }
 }
@@ -155,11 +157,11 @@ extension QueryMembers where Value: PropertyReading {
   }
 }
 
-extension QueryMembers {
+extension QueryMembers where Value: OptionalObject {
   /// A property of the objects at the end of the path.
-  public subscript<Object: PropertyReading, Next>(
-    dynamicMember property: KeyPath<Object, Next>
-  ) -> QueryMembers<Next> where Value == Object? {
+  public subscript<Next>(
+    dynamicMember property: KeyPath<Value.Wrapped, Next>
+  ) -> QueryMembers<Next> {
     QueryMembers<Next>(QueryPath<Value>(key).appending(KeyPathNames.names(of: property)))
   }
 }

@@ -58,6 +58,21 @@ extension ManagedObjectContext {
       where: FetchPredicate(type, predicate))
   }
 
+  /// Aggregates of the objects of which something is true, in groups by values that are made of the
+  /// properties.
+  public final func aggregate<
+    Object: ManagedObject, First: GroupValue, each Group: GroupValue, each Value
+  >(
+    _ type: Object.Type, _ aggregates: repeat Aggregate<Object, each Value>,
+    groupedBy value: (QueryPath<Object>) -> QueryPath<First>,
+    _ others: repeat (QueryPath<Object>) -> QueryPath<each Group>,
+    where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> [(group: (First, repeat each Group), values: (repeat each Value))] {
+    try aggregate(
+      type, repeat each aggregates, groupedBy: value, repeat each others,
+      where: FetchPredicate(type, predicate))
+  }
+
   /// The values of properties, for each object of which something is true.
   public final func values<Object: ManagedObject, each Value: GroupValue>(
     _ type: Object.Type, _ properties: repeat KeyPath<Object, each Value>,

@@ -17,19 +17,10 @@ struct GroupTable {
   }
 
   var query: GroupQuery {
-    get throws {
-      var query = GroupQuery()
-      query.groups = try groups.map { group in
-        guard case .keyPath(let names) = group.expression, !names.isEmpty else {
-          throw PersistenceError(
-            .invalidExpression,
-            "objects are grouped by what key paths lead to, and \(group.expression) is none")
-        }
-        return names
-      }
-      query.aggregates = aggregates
-      return query
-    }
+    var query = GroupQuery()
+    query.groups = groups.map(\.expression)
+    query.aggregates = aggregates
+    return query
   }
 
   // MARK: What is asked for
@@ -130,6 +121,7 @@ struct GroupTable {
   private mutating func takingAggregates(
     in expression: FetchExpression
   ) throws -> FetchExpression {
+    if let group = group(expression) { return group }
     if let aggregate = expression.aggregate {
       aggregates.append(aggregate)
       return .variable(Self.aggregateVariable(aggregates.count - 1))

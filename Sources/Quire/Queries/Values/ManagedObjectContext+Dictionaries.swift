@@ -73,7 +73,7 @@ extension ManagedObjectContext {
     var search = request
     search.sortDescriptors = []
     (search.fetchLimit, search.fetchOffset) = (0, 0)
-    let results = try groupResults(try table.query, search)
+    let results = try groupResults(table.query, search)
     var rows: [[PredicateValue?]] = []
     for result in results {
       let values = table.values(of: result)

@@ -23,9 +23,8 @@ extension ManagedObjectContext {
     where predicate: FetchPredicate? = nil, sortedBy sortDescriptors: [FetchSortDescriptor] = [],
     limit: Int = 0, isDistinct: Bool = false
   ) throws -> [(repeat each Value)] {
-    var request = FetchRequest<Object>()
-    (request.predicate, request.sortDescriptors) = (predicate, sortDescriptors)
-    request.fetchLimit = limit
+    var request = FetchRequest<Object>(shownWhere: predicate)
+    (request.sortDescriptors, request.fetchLimit) = (sortDescriptors, limit)
     let naming = try naming(of: request)
     var expressions: [FetchExpression] = []
     for property in repeat each properties {
