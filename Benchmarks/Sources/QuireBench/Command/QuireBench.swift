@@ -27,7 +27,7 @@ enum QuireBench {
       the same, kept in FOLDER/benchmarks/results.jsonl, and FOLDER/benchmarks.md written from that
     quire-bench list
     modes: full (each commit synced), ordered (not waited for), none (never synced), memory
-    peers: sqlite, tuned (SQLite with large caches), lmdb, machine (the disk alone)
+    peers: sqlite, tuned (SQLite with 256 MB of cache), lmdb, machine (the disk alone)
     """
 
   static func main() {

@@ -105,6 +105,11 @@ struct Report {
     value == value.rounded() ? "\(Int(value))" : fixed(value, 1)
   }
 
+  /// A ratio to three digits.
+  static func ratio(_ value: Double) -> String {
+    fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0)
+  }
+
   /// The number with so many digits after the point.
   static func fixed(_ value: Double, _ digits: Int) -> String {
     let scale = (0..<digits).reduce(1) { scale, _ in scale * 10 }

@@ -8,8 +8,7 @@ import CLMDB
 
 /// An LMDB file with its one unnamed table, used as a C program would use it.
 ///
-/// Everything that is not said here is LMDB's default. In particular the system reads ahead, and
-/// nothing writes through the map.
+/// Everything that is not said here is LMDB's default. In particular the system reads ahead.
 final class LMDBEnvironment {
   fileprivate let handle: OpaquePointer
   private(set) var table: MDB_dbi = 0
@@ -18,8 +17,23 @@ final class LMDBEnvironment {
   private static let mapByteCount = 8 << 30
 
   /// Opens a file that promises what `mode` says, with byte strings or native integers for keys.
-  init(_ path: String, _ mode: Mode, _ keys: KeyKind) throws {
+  convenience init(_ path: String, _ mode: Mode, _ keys: KeyKind) throws {
     let isNew = !FileManager.default.fileExists(atPath: path)
+    try self.init(path, mode)
+    // The unnamed table is always there; what its keys are is written once, when it is empty. An
+    // opening for reading then needs no write transaction.
+    let transaction = try LMDBTransaction(self, reading: !isNew)
+    table = try transaction.openTable(keys == .integers ? UInt32(MDB_INTEGERKEY) : 0)
+    try transaction.commit()
+  }
+
+  /// Opens a file that is there, and begins the transaction that is to read it.
+  static func reading(_ path: String, _ mode: Mode) throws -> (LMDBTransaction, MDB_dbi) {
+    let transaction = try LMDBEnvironment(path, mode).beginReading()
+    return (transaction, try transaction.openTable(0))
+  }
+
+  private init(_ path: String, _ mode: Mode) throws {
     var handle: OpaquePointer?
     try LMDBEnvironment.check(mdb_env_create(&handle), "mdb_env_create")
     guard let handle else { throw BenchmarkError("LMDB: no environment") }
@@ -28,11 +42,6 @@ final class LMDBEnvironment {
       mdb_env_set_mapsize(handle, LMDBEnvironment.mapByteCount), "mdb_env_set_mapsize")
     let flags = try LMDBEnvironment.flags(mode) | UInt32(MDB_NOSUBDIR)
     try LMDBEnvironment.check(mdb_env_open(handle, path, flags, 0o644), "mdb_env_open")
-    // The unnamed table is always there; what its keys are is written once, when it is empty. An
-    // opening for reading then needs no write transaction.
-    let transaction = try LMDBTransaction(self, reading: !isNew)
-    table = try transaction.openTable(keys == .integers ? UInt32(MDB_INTEGERKEY) : 0)
-    try transaction.commit()
   }
 
   deinit { mdb_env_close(handle) }
@@ -40,7 +49,9 @@ final class LMDBEnvironment {
   private static func flags(_ mode: Mode) throws -> UInt32 {
     switch mode {
     case .full: 0
-    case .ordered, .none: UInt32(MDB_NOSYNC)
+    // What is not synced is written through the map: the faster way where all of it fits into the
+    // memory, and no less safe as long as the program writes nowhere else.
+    case .ordered, .none: UInt32(MDB_NOSYNC) | UInt32(MDB_WRITEMAP)
     case .memory: throw BenchmarkError("LMDB has no store in memory")
     }
   }
@@ -60,7 +71,9 @@ final class LMDBEnvironment {
   }
 
   static var version: String {
-    "\(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH)"
+    var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
+    _ = mdb_version(&major, &minor, &patch)
+    return "\(major).\(minor).\(patch)"
   }
 }
 

@@ -29,7 +29,7 @@ final class Run {
     operationCount = count
   }
 
-  /// Whether the peer is SQLite as somebody who knows it would set it up.
+  /// Whether the peer is SQLite with more cache than we have.
   var isTuned: Bool { engine == .tuned }
 
   /// Notes one of several rows; its time is that of the run when it is `nil`.

@@ -3,7 +3,9 @@ struct Page {
   private struct Entry {
     let row: Row
     let label: String
+    let transaction: String
     let date: String
+    let setup: Setup
   }
 
   private let results: Results
@@ -54,6 +56,7 @@ struct Page {
       How fast Quire is beside SQLite and LMDB, and where it loses. Everything on this page comes from
       [the results](benchmarks/results.jsonl), which one command measures and one writes down:
 
+          export PKG_CONFIG_PATH=$(Benchmarks/peers)   # without it: the system's SQLite and LMDB
           swift run -c release --package-path Benchmarks quire-bench publish
           swift run -c release --package-path Benchmarks quire-bench publish --from-results
 
@@ -66,7 +69,8 @@ struct Page {
 
       **How to read it.** A ratio is ours by theirs: above 1 we are faster; below, the number is bold with a ▼. The
       spread is the distance from the worst run to the best as a part of the median, ours and then theirs; a ratio
-      within the spread says nothing. Disk and peak memory are ours and theirs. In the mode `full` a commit that
+      within the spread says nothing. Disk and peak memory are ours and theirs. *In a transaction* says what is
+      between its begin and its end, or in one snapshot, of each engine. In the mode `full` a commit that
       returned is on disk; in `ordered` it is not waited for, and a power failure leaves a whole older state; in
       `none` nothing is synced; `memory` is a store without a file. [What is compared with what](#what-is-compared-with-what)
       has the settings of the peers; [where the time goes](where-time-goes.md) says why a figure is as it is.
@@ -85,11 +89,11 @@ struct Page {
   }
 
   private var losses: String {
-    let lost = entries(of: Chapter.all).compactMap { entry -> [String]? in
+    let lost = (entries(of: Chapter.all) + seriesEntries).compactMap { entry -> [String]? in
       let row = entry.row
-      let slower = [Contender.Engine.sqlite, .lmdb].compactMap { peer -> String? in
+      let slower = [Contender.Engine.sqlite, .tuned, .lmdb].compactMap { peer -> String? in
         guard let ratio = row.ratio(to: peer), ratio < 1 else { return nil }
-        return "\(Report.fixed(ratio, 2)) × \(peer.shownName)"
+        return "\(Report.fixed(ratio, 2)) × \(peer.shortName)"
       }
       let missed = row.verdicts(rows).compactMap { goal, isMet in
         isMet == false && !goal.isStretch ? goal.text : nil
@@ -104,7 +108,7 @@ struct Page {
     return """
       ## Where we lose
 
-      Every row in which a peer is faster, or a goal is missed; of \(rows.count) rows.
+      Every row in which a peer is faster, of all sizes, or a goal is missed; of \(rows.count) rows.
 
       \(Page.table(["what", "mode", "slower than a peer", "goal missed"], lost))
 
@@ -128,9 +132,24 @@ struct Page {
 
   private func entries(of chapters: [Chapter]) -> [Entry] {
     chapters.flatMap { chapter in
-      chapter.rows.flatMap { name, label in
+      chapter.rows.flatMap { name, label, transaction in
         zip(results.rows, rows).filter { $1.name == name }
-          .map { Entry(row: $1, label: label, date: $0.date) }
+          .map {
+            Entry(
+              row: $1, label: label, transaction: transaction, date: $0.date, setup: $0.setup)
+          }
+      }
+    }
+  }
+
+  /// The rows of the series, each with its size.
+  private var seriesEntries: [Entry] {
+    let steps = Series.all.flatMap(\.steps)
+    return zip(results.rows, rows).compactMap { result, row in
+      steps.first { $0.name == row.name }.map { step in
+        Entry(
+          row: row, label: "\(step.summary), \(GrowthChart.short(row.count))", transaction: "",
+          date: result.date, setup: result.setup)
       }
     }
   }
@@ -143,8 +162,10 @@ struct Page {
       peer != .quire && entries.contains { $0.row.ratio(to: peer) != nil }
     }
     let hasGoals = entries.contains { !goals(of: $0.row).isEmpty }
+    let hasTransactions = entries.contains { !$0.transaction.isEmpty }
     let header =
-      ["what", "mode", "n"] + engines.map(\.shownName) + peers.map { "by \($0.shownName)" }
+      ["what", "mode", "n"] + (hasTransactions ? ["in a transaction"] : [])
+      + engines.map(\.shownName) + peers.map { "by \($0.shownName)" }
       + ["spread", "disk, MB", "peak, MB"] + (hasGoals ? ["goal"] : [])
     let lines = entries.map { entry in
       let row = entry.row
@@ -152,6 +173,7 @@ struct Page {
         engines.filter { row.results[$0] != nil }.compactMap(text).joined(separator: " / ")
       }
       return ["\(entry.label) (`\(row.name)`)", row.mode.rawValue, Page.grouped(row.count)]
+        + (hasTransactions ? [entry.transaction] : [])
         + engines.map { row.rate($0).map { Report.figure($0, row.unit) } ?? "" }
         + peers.map { row.ratio(to: $0).map(Page.ratio) ?? "" }
         + [
@@ -163,8 +185,22 @@ struct Page {
           each { row.peakKilobytes($0).map { Report.fixed(Double($0) * 1024 / 1e6, 0) } },
         ] + (hasGoals ? [goals(of: row)] : [])
     }
-    let dates = Set(entries.map(\.date)).sorted()
-    return Page.table(header, lines) + "\n\nMeasured \(dates.joined(separator: ", "))."
+    return Page.table(header, lines) + "\n\n\(measured(entries, beside: peers))"
+  }
+
+  /// When, and beside which versions.
+  private func measured(_ entries: [Entry], beside peers: [Contender.Engine]) -> String {
+    let dates = Set(entries.map(\.date)).sorted().joined(separator: ", ")
+    let versions = Page.versions(entries.map(\.setup), of: peers).joined(separator: ", ")
+    return versions.isEmpty ? "Measured \(dates)." : "Measured \(dates), beside \(versions)."
+  }
+
+  private static func versions(_ setups: [Setup], of peers: [Contender.Engine]) -> [String] {
+    func each(_ name: String, _ version: (Setup) -> String) -> String {
+      name + " " + Set(setups.map(version)).sorted().joined(separator: " and ")
+    }
+    return (peers.contains(.sqlite) ? [each("SQLite") { $0.sqlite }] : [])
+      + (peers.contains(.lmdb) ? [each("LMDB") { $0.lmdb }] : [])
   }
 
   private func goals(of row: Row) -> String {
@@ -176,9 +212,9 @@ struct Page {
   // MARK: Growth
 
   private static let growthText = """
-    One store of each size, and everything that is asked of it in a process of its own, under the default caches: \
-    64 MB ours, 2 MB SQLite's, which has the system's cache behind it as well; *256 MB* is SQLite with that much \
-    cache and a mapped file. What is shown is the time for one result: an object that is found or inserted, a row \
+    One store of each size, and everything that is asked of it in a process of its own, under caches of 64 MB, ours \
+    and SQLite's, which maps its file besides; *256 MB* is SQLite with that much cache. A thousand look-ups are one \
+    transaction, or one context; what changes or loads rows is one transaction each time. What is shown is the time for one result: an object that is found or inserted, a row \
     that is read on the way. Ten million artworks are 2 GB. The sizes from a million on were measured once.
     """
 
@@ -239,6 +275,8 @@ struct Page {
         ["what", "engine"] + sizes.map(GrowthChart.short)
           + ["ratio at \(GrowthChart.short(largest))", "peak, MB"], lines))
 
+      \(measured(seriesEntries, beside: [.sqlite]))
+
       """
   }
 
@@ -248,14 +286,62 @@ struct Page {
     """
     ## What is compared with what
 
-    SQLite is used from C: prepared statements, bound values that are not copied, one transaction where we have one,
-    everything else its default (4 KiB pages, 2 MB of cache). LMDB has a map of 8 GiB, and `MDB_APPEND` in the rows
-    of sorted input alone; with `MDB_NOSYNC`, which is its side of `ordered` and `none`, a power failure may leave
-    no whole state at all. Both have their pages in the system's cache; ours are in a cache of our own. Every byte
-    that is read is added up, and the sums are compared with those of what was written: a wrong answer ends a run.
-    GRDB is not measured: its sources were not at hand. [Benchmarks/README.md](../Benchmarks/README.md) has the
-    rules, the options, and how a row is added.
+    Both peers are of Debian 13's source packages, compiled by a script with `-O2`
+    ([Benchmarks/peers](../Benchmarks/peers)); a version that is none of these is the system's own.
+
+    \(builds.joined(separator: "\n"))
+
+    **SQLite** is used from C as its users would who know it: statements are prepared once, bound values are not copied, rows
+    are found by their `INTEGER PRIMARY KEY`, and a loop of statements is one transaction where we have one snapshot. A file
+    has a WAL, `synchronous` FULL, NORMAL or OFF for `full`, `ordered` and `none`, pages of 4 KiB as ours, as much cache as
+    the store of ours beside it (64 MB, 512 MB for byte and integer keys), the whole file mapped, its temporary tables in
+    memory, and a checkpoint each 64 MB as ours. It is opened by one connection, `locking_mode = EXCLUSIVE`, as our store is
+    by one process, but beside a second thread that reads. Where one row is read, or 300 are migrated, nothing is set that
+    they do not need.
+
+    **LMDB** has a map of 8 GiB, `MDB_NOSUBDIR`, `MDB_NOSYNC` with `MDB_WRITEMAP` for `ordered` and `none`, and `MDB_APPEND`
+    in the rows of sorted input alone; all look-ups of a row are in one transaction. With `MDB_NOSYNC` a power failure may
+    leave no whole state at all. It has its pages in the system's cache; ours are in a cache of our own.
+
+    Every byte that is read is added up, and the sums are compared with those of what was written: a wrong answer ends a run.
+    GRDB is not measured: its sources were not at hand. [Benchmarks/README.md](../Benchmarks/README.md) has the rules, the
+    options, and how a row is added.
     """ + "\n"
+  }
+
+  /// What was known of the peers' versions, a line for each.
+  private var builds: [String] {
+    var lines: [String] = []
+    for setup in results.rows.map(\.setup) {
+      let options = setup.sqliteOptions.map { "compiled with `\($0)`" } ?? "the system's"
+      for line in ["- SQLite \(setup.sqlite), \(options)", "- LMDB \(setup.lmdb)"]
+      where !lines.contains(line) {
+        lines.append(line)
+      }
+    }
+    return lines
+  }
+
+  // MARK: For other pages
+
+  func row(_ name: String, _ mode: Mode) -> Row? {
+    rows.first { $0.name == name && $0.mode == mode }
+  }
+
+  /// As "SQLite 3.46.1, LMDB 0.9.31".
+  var peerVersions: String {
+    Page.versions(results.rows.map(\.setup), of: [.sqlite, .lmdb]).joined(separator: ", ")
+  }
+
+  /// The month of the newest results, as "November 2026".
+  var lastMonth: String {
+    let parts = (results.rows.map(\.date).max() ?? "").split(separator: "-").compactMap { Int($0) }
+    let names = [
+      "January", "February", "March", "April", "May", "June", "July", "August", "September",
+      "October", "November", "December",
+    ]
+    guard parts.count == 3, names.indices.contains(parts[1] - 1) else { return "not measured" }
+    return "\(names[parts[1] - 1]) \(parts[0])"
   }
 
   // MARK: Charts
@@ -284,7 +370,7 @@ struct Page {
   }
 
   private static func ratio(_ value: Double) -> String {
-    let text = Report.fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0)
+    let text = Report.ratio(value)
     return value < 1 ? "**\(text)** ▼" : text
   }
 

@@ -24,12 +24,24 @@ struct PublishCommand {
   func run() throws {
     if arguments["--check"] { return try check() }
     if !arguments["--from-results"] { try measure() }
-    for (name, text) in try Page(Results(from: resultsURL)).files {
-      let url = documents.appending(path: name)
+    for (url, text) in try files() {
       try FileManager.default.createDirectory(
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(text.utf8).write(to: url, options: .atomic)
     }
+  }
+
+  /// All that is written: the page, its charts, and the tables in other pages.
+  private func files() throws -> [(URL, String)] {
+    let page = try Page(Results(from: resultsURL))
+    let whole = page.files.map { (documents.appending(path: $0.name), $0.text) }
+    let parts = try Excerpt.all.compactMap { excerpt -> (URL, String)? in
+      let url = documents.appending(path: excerpt.path).standardizedFileURL
+      // Another folder of documents, as for a trial, need not have the pages.
+      guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
+      return (url, try excerpt.replaced(in: text, by: page))
+    }
+    return whole + parts
   }
 
   /// Each row is kept as soon as it is there: what is broken off is not lost.
@@ -39,6 +51,9 @@ struct PublishCommand {
     try FileManager.default.createDirectory(
       at: resultsURL.deletingLastPathComponent(), withIntermediateDirectories: true)
     let setup = Setup.current(in: comparison.parent)
+    StandardError.write(
+      "beside SQLite \(setup.sqlite) (\(SQLiteDatabase.compileOptions)) and LMDB \(setup.lmdb)\n"
+        + "(Benchmarks/peers builds those of the page)\n")
     var report = comparison.report
     print(report.header)
     try comparison.run { row in
@@ -62,8 +77,7 @@ struct PublishCommand {
     guard unknown.isEmpty else {
       throw BenchmarkError("chapters have \(unknown.joined(separator: ", ")), and no workload does")
     }
-    for (name, text) in try Page(Results(from: resultsURL)).files {
-      let url = documents.appending(path: name)
+    for (url, text) in try files() {
       guard (try? String(contentsOf: url, encoding: .utf8)) == text else {
         throw BenchmarkError(
           "\(url.path(percentEncoded: false)) is not what the results give: "

@@ -13,6 +13,8 @@ struct Setup: Codable, Hashable {
   var system: String
   var swift: String
   var sqlite: String
+  /// What SQLite was compiled with; `nil` for rows that were measured before this was kept.
+  var sqliteOptions: String?
   var lmdb: String
 
   /// This process's, for work in a folder.
@@ -22,7 +24,8 @@ struct Setup: Codable, Hashable {
       processor: processorName, processorCount: process.processorCount,
       memoryGigabytes: Int((Double(process.physicalMemory) / 1e9).rounded()),
       fileSystem: WorkFolder.fileSystem(of: folder) ?? "unknown", system: systemName,
-      swift: swiftVersion, sqlite: SQLiteDatabase.version, lmdb: LMDBEnvironment.version)
+      swift: swiftVersion, sqlite: SQLiteDatabase.version,
+      sqliteOptions: SQLiteDatabase.compileOptions, lmdb: LMDBEnvironment.version)
   }
 
   var description: String {

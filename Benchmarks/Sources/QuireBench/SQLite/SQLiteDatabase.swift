@@ -8,19 +8,18 @@ import CSQLite
   import Musl
 #endif
 
-/// A connection of the peer, used as a C program would use it: prepared statements, values in
-/// place.
+/// A connection of the peer, used as a C program would use it that knows SQLite: prepared
+/// statements, values in place, transactions around what belongs together.
 final class SQLiteDatabase {
   let handle: OpaquePointer
+  // Prepared at their first use. Plain handles: a statement keeps its connection, which would then
+  // keep itself.
+  private var transactionStatements: [TransactionSQL: OpaquePointer] = [:]
 
   /// Opens a database that promises what `mode` says.
-  ///
-  /// Everything else is SQLite's default: 4 KiB pages, 2 MB of cache, a checkpoint each 1,000
-  /// pages.
-  ///
-  /// - Parameter tuned: whether it gets 256 MiB of cache, 4 GiB of mapped memory (or as much as it
-  ///   was compiled for), and a checkpoint each 64 MiB.
-  init(_ path: String, _ mode: Mode, tuned: Bool = false) throws {
+  init(_ path: String, _ mode: Mode, _ settings: SQLiteSettings = SQLiteSettings()) throws {
+    // Built with SQLITE_OMIT_AUTOINIT it does not do so by itself; a second call does nothing.
+    sqlite3_initialize()
     var handle: OpaquePointer?
     let isNew = access(path, F_OK) != 0
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -30,30 +29,16 @@ final class SQLiteDatabase {
       throw BenchmarkError("SQLite cannot open \(path): \(code)")
     }
     self.handle = handle
-    if mode != .memory {
-      // The file remembers its journal, so that asking again would only cost the peer time.
-      if isNew { try execute("PRAGMA journal_mode = WAL") }
-      try execute("PRAGMA synchronous = \(SQLiteDatabase.synchronous(mode))")
-    }
-    if tuned {
-      try execute(
-        "PRAGMA cache_size = -262144; PRAGMA mmap_size = 4294967296;"
-          + "PRAGMA wal_autocheckpoint = 16384")
-    }
+    try execute(settings.pragmas(mode, isNew: isNew))
   }
 
-  deinit { sqlite3_close_v2(handle) }
+  deinit {
+    for statement in transactionStatements.values { sqlite3_finalize(statement) }
+    sqlite3_close_v2(handle)
+  }
 
   /// How long a connection waits for another one's write transaction, in milliseconds.
   func waitForOthers(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
-
-  private static func synchronous(_ mode: Mode) -> String {
-    switch mode {
-    case .full: "FULL"
-    case .ordered: "NORMAL"
-    case .none, .memory: "OFF"
-    }
-  }
 
   /// Runs statements that need no values.
   func execute(_ sql: String) throws {
@@ -61,18 +46,49 @@ final class SQLiteDatabase {
   }
 
   func prepare(_ sql: String) throws -> SQLiteStatement {
-    var statement: OpaquePointer?
-    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
-      throw error(sql)
-    }
-    return SQLiteStatement(statement, self)
+    SQLiteStatement(try prepareHandle(sql), self)
   }
 
-  /// Runs `body` in one transaction.
+  private func prepareHandle(_ sql: String) throws -> OpaquePointer {
+    var statement: OpaquePointer?
+    // Statements are kept, which is what the flag is for.
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    guard sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil) == SQLITE_OK, let statement
+    else { throw error(sql) }
+    return statement
+  }
+
+  /// Runs `body` in one transaction that writes.
+  @inline(__always)
   func transaction(_ body: () throws -> Void) throws {
-    try execute("BEGIN IMMEDIATE")
+    try run(.write)
     try body()
-    try execute("COMMIT")
+    try run(.commit)
+  }
+
+  /// Runs `body` in one transaction that reads: one snapshot, and no lock for each statement.
+  @inline(__always)
+  func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    try run(.read)
+    let result = try body()
+    try run(.commit)
+    return result
+  }
+
+  private enum TransactionSQL: String {
+    case read = "BEGIN"
+    case write = "BEGIN IMMEDIATE"
+    case commit = "COMMIT"
+  }
+
+  private func run(_ sql: TransactionSQL) throws {
+    var statement = transactionStatements[sql]
+    if statement == nil {
+      statement = try prepareHandle(sql.rawValue)
+      transactionStatements[sql] = statement
+    }
+    defer { sqlite3_reset(statement) }
+    guard sqlite3_step(statement) == SQLITE_DONE else { throw error(sql.rawValue) }
   }
 
   /// The one integer that a query answers with.
@@ -86,7 +102,21 @@ final class SQLiteDatabase {
     BenchmarkError("SQLite: \(String(cString: sqlite3_errmsg(handle))) in \(what)")
   }
 
+  /// How many rows the last statement changed.
+  var changeCount: Int { Int(sqlite3_changes64(handle)) }
+
   static var version: String { String(cString: sqlite3_libversion()) }
+
+  /// What it was compiled with, without the options that every build has.
+  static var compileOptions: String {
+    let usual = ["DEFAULT_", "MAX_", "MALLOC_SOFT_LIMIT", "SYSTEM_MALLOC", "ATOMIC_INTRINSICS"]
+    var options: [String] = []
+    while let text = sqlite3_compileoption_get(Int32(options.count)) {
+      options.append(String(cString: text))
+    }
+    return options.filter { option in !usual.contains { option.hasPrefix($0) } }
+      .joined(separator: " ")
+  }
 }
 
 /// A prepared statement. Bound bytes are not copied: they stay with the caller until the step is

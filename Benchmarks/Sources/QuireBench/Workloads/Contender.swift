@@ -2,7 +2,7 @@
 struct Contender: Sendable {
   enum Engine: String, CaseIterable, Sendable {
     case quire, sqlite
-    /// SQLite with more cache, a mapped file and rarer checkpoints; measured only when asked for.
+    /// SQLite with more cache than our stores have; measured only when asked for.
     case tuned
     case lmdb
     /// The disk alone, without an engine: what the machine allows.

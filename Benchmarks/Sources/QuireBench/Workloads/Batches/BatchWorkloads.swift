@@ -11,7 +11,7 @@ extension Workload {
         engine: .quire, fixture: QuireObjects.makeArtists, body: QuireBatches.insert,
         verify: { try QuireObjects.verify($0, updatedCount: 0) }),
       Contender(
-        engine: .sqlite, fixture: SQLiteObjects.makeArtists, body: SQLiteObjects.insert,
+        engine: .sqlite, fixture: SQLiteObjects.makeArtists, body: SQLiteBatches.insert,
         verify: { try SQLiteObjects.verify($0, updatedCount: 0) }),
     ])
 

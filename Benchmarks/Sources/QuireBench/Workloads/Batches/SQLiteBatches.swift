@@ -1,15 +1,23 @@
 /// The gallery by single statements.
 enum SQLiteBatches {
+  static func insert(_ run: Run) throws {
+    let database =
+      try run.mode == .memory ? SQLiteObjects.openWithArtists(run) : SQLiteObjects.open(run)
+    let data = ArtworkData(count: run.count)
+    try run.time {
+      try SQLiteObjects.load(run.count, into: database) {
+        (data.titles[$0 - 1], data.slugs[$0 - 1])
+      }
+    }
+    if run.mode == .memory { try SQLiteObjects.check(database, run, updatedCount: 0) }
+  }
+
   static func insertMany(_ run: Run) throws {
     let database = try SQLiteObjects.open(run)
     run.operationCount = 10 * run.count
-    let insert = try database.prepare(SQLiteObjects.insertSQL)
     try run.time {
-      try database.transaction {
-        for id in 1...run.operationCount {
-          try SQLiteObjects.insert(
-            id, title: ArtworkData.title(id), slug: ArtworkData.slug(id), insert)
-        }
+      try SQLiteObjects.load(run.operationCount, into: database) {
+        (ArtworkData.title($0), ArtworkData.slug($0))
       }
     }
     try run.expect(
@@ -19,8 +27,10 @@ enum SQLiteBatches {
   static func update(_ run: Run) throws {
     let database =
       try run.mode == .memory ? SQLiteObjects.openWithAll(run) : SQLiteObjects.open(run)
+    // One statement is one transaction.
     try run.time {
-      try database.transaction { try database.execute("UPDATE artwork SET price = price * 2") }
+      try database.execute("UPDATE artwork SET price = price * 2")
+      try run.expect(database.changeCount, run.count, "the artworks changed")
     }
   }
 
@@ -29,9 +39,8 @@ enum SQLiteBatches {
       try run.mode == .memory ? SQLiteObjects.openWithAll(run) : SQLiteObjects.open(run)
     run.operationCount = run.count / 2
     try run.time {
-      try database.transaction {
-        try database.execute("DELETE FROM artwork WHERE isPublished")
-      }
+      try database.execute("DELETE FROM artwork WHERE isPublished")
+      try run.expect(database.changeCount, run.count / 2, "the artworks deleted")
     }
     try run.expect(
       try database.integer("SELECT count(*) FROM artwork"), run.count - run.count / 2,

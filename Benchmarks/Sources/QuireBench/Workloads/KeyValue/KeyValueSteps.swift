@@ -36,7 +36,8 @@ extension KeyKind {
       self == .bytes
       ? QuireKeyValue<ByteKeys>(cache: cache) : QuireKeyValue<IntegerKeys>(cache: cache)
     return [
-      (.quire, quire), (.sqlite, SQLiteKeyValue(keys: self)), (.lmdb, LMDBKeyValue(keys: self)),
+      (.quire, quire), (.sqlite, SQLiteKeyValue(keys: self, cache: cache)),
+      (.lmdb, LMDBKeyValue(keys: self)),
     ]
   }
 }

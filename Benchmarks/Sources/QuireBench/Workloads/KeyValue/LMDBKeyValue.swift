@@ -131,10 +131,8 @@ struct LMDBKeyValue: KeyValueSteps {
       var sum = KeyValueSum()
       try run.time {
         for opening in 0..<run.count {
-          let environment = try open(run)
-          let transaction = try environment.beginReading()
-          let number = OpenedStore.row(opening, of: count)
-          try get(number, data, transaction, environment.table, &sum)
+          let (transaction, table) = try LMDBEnvironment.reading(path(run), run.mode)
+          try get(OpenedStore.row(opening, of: count), data, transaction, table, &sum)
         }
       }
       try run.expect(sum, OpenedStore.expected(run.count, of: count), "what was read")
@@ -144,8 +142,10 @@ struct LMDBKeyValue: KeyValueSteps {
   // MARK: The table
 
   private func open(_ run: Run) throws -> LMDBEnvironment {
-    try LMDBEnvironment(run.path("store.lmdb"), run.mode, keys)
+    try LMDBEnvironment(path(run), run.mode, keys)
   }
+
+  private func path(_ run: Run) -> String { run.path("store.lmdb") }
 
   @inline(__always)
   private func put(

@@ -1,7 +1,11 @@
+import Synchronization
+
 /// The key-value workloads on SQLite: with byte strings for keys a table that is a B-tree of its
 /// own, without row IDs; with integers a table whose row IDs they are.
 struct SQLiteKeyValue: KeyValueSteps {
   let keys: KeyKind
+  /// As large as ours beside it.
+  var cache = QuireCache.resident
 
   func put(_ order: KeyOrder) -> Contender.Step {
     { run in
@@ -32,10 +36,9 @@ struct SQLiteKeyValue: KeyValueSteps {
     let order = shuffled(run.count)
     var sum = KeyValueSum()
     try run.time {
-      // One read transaction, as our one snapshot: no lock is taken for each get.
-      try database.execute("BEGIN")
-      for number in order { try rows.get(number, &sum) }
-      try database.execute("COMMIT")
+      try database.reading {
+        for number in order { try rows.get(number, &sum) }
+      }
     }
     try run.expect(sum, .expected(0..<run.count, withKeys: false), "what was got")
   }
@@ -73,27 +76,26 @@ struct SQLiteKeyValue: KeyValueSteps {
 
   // MARK: Durable commits
 
+  /// A statement outside a transaction is one of its own.
   func commitOneByOne(_ run: Run) throws {
-    let database = try create(run)
+    let database = try create(run, .usual)
     let rows = try Rows(database, keys)
     try run.time {
-      for number in 0..<run.count { try database.transaction { try rows.put(number) } }
+      for number in 0..<run.count { try rows.put(number) }
     }
   }
 
-  /// A connection for each thread, as SQLite wants it; they wait for each other's transactions.
+  /// One connection that the threads take in turn. With one for each of them they would sleep until
+  /// another one's transaction has ended, as SQLite has one writer.
   func commitFromThreads(_ run: Run) throws {
-    let connections = try (0..<Threads.writerCount).map {
-      try $0 == 0 ? create(run) : open(run)
-    }
+    let database = try create(run, .usual)
+    let rows = try Rows(database, keys)
     let count = run.count
+    let turn = Mutex(())
     try run.time {
-      try Threads.run(connections.count) { thread in
-        let database = connections[thread]
-        database.waitForOthers(60_000)
-        let rows = try Rows(database, keys)
+      try Threads.run(Threads.writerCount) { thread in
         for number in stride(from: thread, to: count, by: Threads.writerCount) {
-          try database.transaction { try rows.put(number) }
+          try turn.withLock { _ in try rows.put(number) }
         }
       }
     }
@@ -106,7 +108,7 @@ struct SQLiteKeyValue: KeyValueSteps {
   }
 
   func writeAndRead(_ run: Run) throws {
-    let connections = try (0..<2).map { _ in try open(run) }
+    let connections = try (0..<2).map { _ in try open(run, isShared: true) }
     for connection in connections { connection.waitForOthers(60_000) }
     try Concurrency.measure(
       run,
@@ -121,11 +123,11 @@ struct SQLiteKeyValue: KeyValueSteps {
         let database = connections[1]
         let rows = try Rows(database, keys)
         while let numbers = work.nextReads() {
-          try database.execute("BEGIN")
           var sum = KeyValueSum()
-          for number in numbers { try rows.get(number, &sum) }
+          try database.reading {
+            for number in numbers { try rows.get(number, &sum) }
+          }
           work.add(sum)
-          try database.execute("COMMIT")
         }
       },
       scan: { try scan(connections[0]) })
@@ -142,7 +144,8 @@ struct SQLiteKeyValue: KeyValueSteps {
       var sum = KeyValueSum()
       try run.time {
         for opening in 0..<run.count {
-          let rows = try Rows(try open(run), keys, writing: false)
+          let database = try SQLiteDatabase(path(run), run.mode, .opening)
+          let rows = try Rows(database, keys, writing: false)
           try rows.get(OpenedStore.row(opening, of: count), &sum)
         }
       }
@@ -172,12 +175,18 @@ struct SQLiteKeyValue: KeyValueSteps {
     return sum
   }
 
-  private func open(_ run: Run) throws -> SQLiteDatabase {
-    try SQLiteDatabase(run.path("store.sqlite"), run.mode, tuned: run.isTuned)
+  private func path(_ run: Run) -> String { run.path("store.sqlite") }
+
+  private func open(
+    _ run: Run, _ cache: QuireCache? = nil, isShared: Bool = false
+  ) throws -> SQLiteDatabase {
+    var settings = (cache ?? self.cache) == .resident ? .resident : SQLiteSettings()
+    settings.isShared = isShared
+    return try SQLiteDatabase(path(run), run.mode, settings.tuned(run.isTuned))
   }
 
-  private func create(_ run: Run) throws -> SQLiteDatabase {
-    let database = try open(run)
+  private func create(_ run: Run, _ cache: QuireCache? = nil) throws -> SQLiteDatabase {
+    let database = try open(run, cache)
     switch keys {
     case .bytes:
       try database.execute("CREATE TABLE kv (k BLOB PRIMARY KEY, v BLOB NOT NULL) WITHOUT ROWID")
@@ -202,6 +211,7 @@ private final class Rows {
   ) throws {
     self.keys = keys
     self.data = data
+    // Without other indexes a row of the same key is written over, and none is looked for before.
     insert = try writing ? database.prepare("INSERT OR REPLACE INTO kv VALUES (?, ?)") : nil
     select = try database.prepare("SELECT v FROM kv WHERE k = ?")
   }

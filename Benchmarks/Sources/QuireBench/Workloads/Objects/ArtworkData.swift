@@ -63,14 +63,15 @@ struct ArtworkData {
     private var groupCount = 0
     private var count = 0
     private var cents = 0
-    private var averageCents = 0
+    /// Smaller than any digit of an average: engines that add up in other ways agree.
+    private var averageMillionths = 0
 
     @inline(__always)
     mutating func add(count: Int, sum: Double, average: Double) {
       groupCount += 1
       self.count += count
       cents += Int((sum * 100).rounded())
-      averageCents += Int((average * 100).rounded())
+      averageMillionths += Int((average * 1e6).rounded())
     }
   }
 

@@ -5,12 +5,8 @@ enum SQLiteScale {
     try SQLiteObjects.makeArtists(run)
     try run.time {
       let database = try SQLiteObjects.open(run)
-      let insert = try database.prepare(SQLiteObjects.insertSQL)
-      try database.transaction {
-        for id in 1...run.count {
-          try SQLiteObjects.insert(
-            id, title: ArtworkData.title(id), slug: ScaleData.slug(id), insert)
-        }
+      try SQLiteObjects.load(run.count, into: database) {
+        (ArtworkData.title($0), ScaleData.slug($0))
       }
     }
   }
@@ -19,7 +15,7 @@ enum SQLiteScale {
     run.operationCount = 20
     try run.time {
       for _ in 0..<run.operationCount {
-        let database = try SQLiteObjects.open(run)
+        let database = try SQLiteDatabase(SQLiteObjects.path(run), run.mode, .opening)
         let select = try database.prepare("SELECT title FROM artwork WHERE id = ?")
         select.bind(1, run.count)
         guard try select.step() else { throw BenchmarkError("no artwork \(run.count)") }
@@ -60,12 +56,12 @@ enum SQLiteScale {
     let beginnings = ScaleData.Beginnings(of: run.count)
     let expected = (1...run.count).filter(beginnings.match)
     run.operationCount = expected.count
-    let texts = beginnings.texts.map { Array($0.utf8) }
-    let sum = try addUp(run, "WHERE slug >= ? AND slug < ?", texts) { select, beginning, read in
-      try beginning.withUnsafeBufferPointer { beginning in
-        // Behind every digit.
-        try (Array(beginning) + [UInt8(ascii: ":")]).withUnsafeBufferPointer { end in
-          select.bind(1, text: beginning)
+    // A colon comes after every digit.
+    let ranges = beginnings.texts.map { (start: Array($0.utf8), end: Array(($0 + ":").utf8)) }
+    let sum = try addUp(run, "WHERE slug >= ? AND slug < ?", ranges) { select, range, read in
+      try range.start.withUnsafeBufferPointer { start in
+        try range.end.withUnsafeBufferPointer { end in
+          select.bind(1, text: start)
           select.bind(2, text: end)
           try read()
         }
@@ -78,13 +74,15 @@ enum SQLiteScale {
 
   static func count(_ run: Run) throws {
     let database = try SQLiteObjects.open(run)
+    let select = try database.prepare("SELECT count(*) FROM artwork WHERE artist = ?")
     let found = try run.time(rounds: ScaleData.rounds(of: run.operationCount)) {
-      let select = try database.prepare("SELECT count(*) FROM artwork WHERE artist = ?")
       var found = 0
-      for artist in 1...ArtworkData.artistCount {
-        select.bind(1, artist)
-        while try select.step() { found += select.integer(0) }
-        select.reset()
+      try database.reading {
+        for artist in 1...ArtworkData.artistCount {
+          select.bind(1, artist)
+          while try select.step() { found += select.integer(0) }
+          select.reset()
+        }
       }
       return found
     }
@@ -106,30 +104,23 @@ enum SQLiteScale {
 
   static func scan(_ run: Run) throws {
     let database = try SQLiteObjects.open(run)
+    let select = try database.prepare(SQLiteObjects.filterSQL)
     let found = try run.time(rounds: ScaleData.rounds(of: run.operationCount)) {
-      let select = try database.prepare(
-        SQLiteObjects.selectSQL
-          + " WHERE price > ? ORDER BY createdAt LIMIT \(ArtworkData.filterLimit)")
-      var found = ArtworkData.Found(count: 0, last: 0)
-      select.bind(1, ScaleData.scanPrice)
-      while try select.step() {
-        found.count += 1
-        found.last = select.double(4)
-      }
-      return found
+      try SQLiteObjects.filter(ScaleData.scanPrice, select)
     }
     try run.expect(found, ScaleData.expectedScan(count: run.count), "what was found")
   }
 
   static func group(_ run: Run) throws {
     let database = try SQLiteObjects.open(run)
+    let select = try database.prepare(
+      "SELECT artist, count(*), sum(price), avg(price) FROM artwork GROUP BY artist")
     let found = try run.time(rounds: ScaleData.rounds(of: run.operationCount)) {
-      let select = try database.prepare(
-        "SELECT artist, count(*), sum(price), avg(price) FROM artwork GROUP BY artist")
       var found = ArtworkData.Groups()
       while try select.step() {
         found.add(count: select.integer(1), sum: select.double(2), average: select.double(3))
       }
+      select.reset()
       return found
     }
     try run.expect(found, ArtworkData.expectedGroups(count: run.count, rounds: 1), "the groups")
@@ -175,7 +166,8 @@ enum SQLiteScale {
 
   // MARK: Steps
 
-  /// Adds up the rows of a statement for each of some values.
+  /// Adds up the rows of a statement for each of some values, in as many transactions as we have
+  /// contexts.
   ///
   /// - Parameter bind: binds a value, and calls its last parameter while bound bytes are there.
   private static func addUp<Value>(
@@ -183,14 +175,18 @@ enum SQLiteScale {
     _ bind: (SQLiteStatement, Value, _ read: () throws -> Void) throws -> Void
   ) throws -> ArtworkSum {
     let database = try SQLiteObjects.open(run)
+    let select = try database.prepare(SQLiteObjects.selectSQL + " " + condition)
     return try run.time(rounds: ScaleData.rounds(of: run.operationCount)) {
-      let select = try database.prepare(SQLiteObjects.selectSQL + " " + condition)
       var sum = ArtworkSum()
-      for value in values {
-        try bind(select, value) {
-          while try select.step() { sum.add(select) }
+      try values.forEachBatch(of: ScaleData.lookupsPerContext) { values in
+        try database.reading {
+          for value in values {
+            try bind(select, value) {
+              while try select.step() { sum.add(select) }
+            }
+            select.reset()
+          }
         }
-        select.reset()
       }
       return sum
     }

@@ -5,8 +5,8 @@
 enum ScaleData {
   /// How many artworks are looked up one by one.
   static let lookupCount = 10_000
-  /// How many of them one context, or one statement, looks up before a new one does: a server has
-  /// a context for each of its requests.
+  /// How many of them one context, or one transaction, looks up before a new one does: a server
+  /// has one for each of its requests.
   static let lookupsPerContext = 1_000
   /// How many artists' artworks are fetched, changed and deleted.
   static let artistCount = 10
