@@ -109,7 +109,8 @@ extension NSManagedObjectContext {
   /// Merges what was changed elsewhere into contexts: objects, IDs or URIs by the keys of
   /// notifications.
   public static func mergeChanges(
-    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext],
+    file: StaticString = #fileID, line: UInt = #line
   ) {
     var identified: [AnyHashable: Any] = [:]
     for (key, value) in changes {
@@ -123,7 +124,7 @@ extension NSManagedObjectContext {
       }
       identified[key] = members
     }
-    raising {
+    raising(file, line) {
       try ManagedObjectContext.mergeChanges(
         fromRemoteContextSave: identified, into: contexts.map(\.quireContext))
     }

@@ -22,9 +22,12 @@ extension NSManagedObjectContext {
 
   /// The object with an ID; a fault, if it is not in memory. An ID of no store of the coordinator
   /// stops the program.
-  public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+  public func object(
+    with objectID: NSManagedObjectID, file: StaticString = #fileID, line: UInt = #line
+  ) -> NSManagedObject {
     guard let object = quireContext.object(with: objectID) else {
-      fatalError("no store of the context's coordinator has the object \(objectID)")
+      fatalError(
+        "no store of the context's coordinator has the object \(objectID)", file: file, line: line)
     }
     return object as! NSManagedObject
   }

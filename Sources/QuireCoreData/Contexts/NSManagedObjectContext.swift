@@ -124,7 +124,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     get { quireContext.mergePolicy }
     set {
       guard let policy = newValue as? NSMergePolicy else {
-        fatalError("a merge policy is an NSMergePolicy, not a \(type(of: newValue))")
+        fatalError(
+          "NSManagedObjectContext.mergePolicy: a merge policy is an NSMergePolicy, not a "
+            + "\(type(of: newValue))")
       }
       quireContext.mergePolicy = policy
     }

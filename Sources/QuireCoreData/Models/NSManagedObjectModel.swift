@@ -179,14 +179,15 @@ open class NSManagedObjectModel: NSObject {
 
   /// The digests of the entities. They are Quire's, with other bytes than Core Data's.
   open var entityVersionHashesByName: [String: Data] {
-    raising { try resolved() }.entityVersionHashesByName.mapValues { Data($0.bytes) }
+    raising("NSManagedObjectModel.entityVersionHashesByName") { try resolved() }
+      .entityVersionHashesByName.mapValues { Data($0.bytes) }
   }
 
   /// Whether a store with this metadata has the entities of a configuration as the model has them.
   open func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
-    raising { try resolved() }.isConfiguration(
+    raising("NSManagedObjectModel.isConfiguration") { try resolved() }.isConfiguration(
       withName: configuration, compatibleWithStoreMetadata: metadata)
   }
 
