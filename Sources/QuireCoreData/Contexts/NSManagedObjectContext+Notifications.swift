@@ -103,7 +103,16 @@ extension NSManagedObjectContext {
   /// Merges a transaction of the history, or what a batch request has changed:
   /// `transaction.objectIDNotification()`.
   public func mergeChanges(fromContextDidSave notice: ObjectIDNotice) {
-    quireContext.mergeChanges(fromContextDidSave: notice)
+    recordingMergedDeletions(notice.deletedObjectIDs) {
+      quireContext.mergeChanges(fromContextDidSave: notice)
+    }
+  }
+
+  private func recordingMergedDeletions(_ ids: some Sequence<NSManagedObjectID>, _ body: () -> Void)
+  {
+    let known = ids.compactMap { registeredObject(for: $0) }
+    body()
+    mergedDeletions.formUnion(known.filter { registeredObject(for: $0.objectID) == nil })
   }
 
   /// Merges what was changed elsewhere into contexts: objects, IDs or URIs by the keys of
@@ -124,9 +133,17 @@ extension NSManagedObjectContext {
       }
       identified[key] = members
     }
-    raising(file, line) {
-      try ManagedObjectContext.mergeChanges(
-        fromRemoteContextSave: identified, into: contexts.map(\.quireContext))
+    let deleted = [NSDeletedObjectsKey, NSDeletedObjectIDsKey].flatMap {
+      (identified[$0] as? [Any] ?? []).compactMap { $0 as? NSManagedObjectID }
+    }
+    // Each merges by itself, so that what it has of the deleted objects can be looked up.
+    for context in contexts {
+      context.recordingMergedDeletions(deleted) {
+        raising(file, line) {
+          try ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: identified, into: [context.quireContext])
+        }
+      }
     }
   }
 }
