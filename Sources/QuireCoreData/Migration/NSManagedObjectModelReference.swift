@@ -133,8 +133,13 @@ extension NSManagedObjectModel {
 
 extension Resources {
   /// All versions of all models in some bundles, and in those of packages beside the program.
-  fileprivate static func versions(in bundles: [Bundle]?) -> [VersionedModel.Version] {
-    folders(of: bundles).flatMap { folder in
+  static func versions(in bundles: [Bundle]?) -> [VersionedModel.Version] {
+    versions(inFolders: folders(of: bundles))
+  }
+
+  /// All versions of all models in some folders.
+  static func versions(inFolders folders: [URL]) -> [VersionedModel.Version] {
+    folders.flatMap { folder in
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
       return names.sorted().flatMap { name -> [VersionedModel.Version] in
         let url = folder.appendingPathComponent(name)

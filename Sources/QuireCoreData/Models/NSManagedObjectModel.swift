@@ -258,6 +258,12 @@ enum ModelsInUse {
     }
   }
 
+  /// The versions of all of them.
+  static var versions: [VersionedModel.Version] {
+    let entries = models.withLock { $0 }
+    return entries.compactMap(\.model).reversed().flatMap { (try? $0.freeze().versions) ?? [] }
+  }
+
   static func entity(of type: NSManagedObject.Type) -> NSEntityDescription? {
     let names: Set<String> = [String(describing: type), String(reflecting: type)]
     let entries = models.withLock { $0 }

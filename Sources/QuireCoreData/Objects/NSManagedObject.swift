@@ -15,18 +15,17 @@ open class NSManagedObject: ManagedObject {
     self.init(context: moc.quireContext)
   }
 
-  /// A new object of an entity, inserted into a context unless that is `nil`.
+  /// A new object of an entity, of this very class, inserted into a context unless that is `nil`.
+  ///
+  /// ``NSFetchRequestResult/init(entity:insertInto:file:line:)`` makes one of the entity's class.
   public required convenience init(
-    entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
+    ofThisClass entity: EntityDescription, insertInto context: NSManagedObjectContext?
   ) {
-    self.init(
-      entity: raising("NSManagedObject.init(entity:insertInto:)") {
-        try entity.resolved(in: context)
-      }, insertInto: context?.quireContext)
+    self.init(entity: entity, insertInto: context?.quireContext)
   }
 
-  // Classes override the next two, `entity()` and the initialiser above, so that these cannot have
-  // the place of a call among their arguments: the message names the key, the class or the entity.
+  // Classes override the next two, and `entity()`, so that these cannot have the place of a call
+  // among their arguments: the message names the key or the class.
 
   /// Answers ``value(forKey:file:line:)`` for a name that the entity does not have, and a
   /// controller's section names: stops the program, unless a class overrides it.
@@ -79,6 +78,24 @@ open class NSManagedObject: ManagedObject {
 extension NSManagedObject: NSFetchRequestResult {}
 
 extension NSFetchRequestResult where Self: NSManagedObject {
+  // Not a member of the class: the initialiser of a class makes objects of that class alone.
+  /// A new object of an entity, inserted into a context unless that is `nil`.
+  ///
+  /// As in Core Data, it has the class of the entity, where that is this class or inherits from it:
+  /// `NSManagedObject(entity: book, insertInto: context)` is a `Book`.
+  public init(
+    entity: NSEntityDescription, insertInto context: NSManagedObjectContext?,
+    file: StaticString = #fileID, line: UInt = #line
+  ) {
+    let resolved = raising(file, line) { try entity.resolved(in: context) }
+    let coordinator = context?.persistentStoreCoordinator?.quireCoordinator
+    let known: AnyClass? =
+      coordinator.map { $0.objectClass(of: resolved) }
+      ?? resolved.managedObjectClassName.flatMap(ClassLookup.type(named:))
+    let type = known as? Self.Type ?? Self.self
+    self = type.init(ofThisClass: resolved, insertInto: context)
+  }
+
   // Not a member of the class: Xcode writes a function of this name with another result into each
   // class, and Swift then prefers that one.
   /// A request for all objects of this class's entity.
@@ -107,8 +124,15 @@ extension NSManagedObject {
   // MARK: Changes
 
   /// The values of properties that were changed since the last fetch or save; `NSNull` for none.
+  /// Of an object that was never saved, those that differ from what it was made with: its defaults.
   public func changedValues() -> [String: Any] {
-    present((self as ManagedObject).changedValues())
+    let values = present((self as ManagedObject).changedValues())
+    guard isInserted else { return values }
+    let entity = entityFacts
+    return values.filter { name, value in
+      guard let initial = entity.attribute(named: name)?.defaultValue else { return true }
+      return initial.plainValue as? AnyHashable != plainValue(value) as? AnyHashable
+    }
   }
 
   /// The values that properties had before the changes of the present event; `NSNull` for none.
