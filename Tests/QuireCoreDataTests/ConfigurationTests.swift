@@ -1,12 +1,18 @@
 import Foundation
 import QuireCoreData
+import QuireSimulation
 import Testing
 
 /// A store of all entities was refused under one of the model's configurations: error 134100. Core
 /// Data compares the entities of the configuration alone, and its stores have the tables of all.
 @Suite struct ConfigurationTests {
-  private let url = FileManager.default.temporaryDirectory
-    .appendingPathComponent("\(UUID()).quire")
+  private let folder: TemporaryFolder
+  private let url: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    url = URL(fileURLWithPath: folder.path).appendingPathComponent("Notes.quire")
+  }
 
   private func model(noteHas names: String...) -> NSManagedObjectModel {
     func entity(_ name: String, _ attributes: [String]) -> NSEntityDescription {
@@ -60,7 +66,6 @@ import Testing
   }
 
   @Test func `a store of the whole model is opened under each of its configurations`() throws {
-    defer { try? FileManager.default.removeItem(at: url) }
     let model = model(noteHas: "text")
     try with(model, nil) { context throws in
       try insert("Note", "n", context)
@@ -81,7 +86,6 @@ import Testing
   }
 
   @Test func `it is migrated as a whole, and keeps the objects of other configurations`() throws {
-    defer { try? FileManager.default.removeItem(at: url) }
     try with(model(noteHas: "text"), nil) { context throws in
       try insert("Note", "n", context)
       try insert("Page", "p", context)
@@ -96,7 +100,6 @@ import Testing
   }
 
   @Test func `a store of one configuration is none of another, and not of all entities`() throws {
-    defer { try? FileManager.default.removeItem(at: url) }
     let model = model(noteHas: "text")
     try with(model, "Notes") { context in try insert("Note", "n", context) }
     for name in ["Pages", nil] {

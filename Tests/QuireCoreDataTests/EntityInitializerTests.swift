@@ -42,6 +42,8 @@ import Testing
     #expect(book.value(forKey: "pages") as? Int == 3)
     try context.save()
     #expect(book.changedValues().isEmpty)
+    #expect(book.committedValues(forKeys: ["title", "title"]).count == 1)
+    #expect(book.dictionaryWithValues(forKeys: ["title", "title"]).count == 1)
     book.pages = 0
     #expect(book.changedValues()["pages"] as? Int == 0)
   }

@@ -1,11 +1,14 @@
 import Foundation
 import QuireCoreData
+import QuireSimulation
 import Testing
 
 /// Core Data reads a mapping model of a file alone; a document of Xcode's is read with its models.
 @Suite struct MappingFileTests {
-  private let folder = FileManager.default.temporaryDirectory
-    .appendingPathComponent("\(UUID())")
+  private let temporary: TemporaryFolder
+  private var folder: URL { URL(fileURLWithPath: temporary.path) }
+
+  init() throws { temporary = try TemporaryFolder() }
 
   private func write(_ text: String, _ path: String) throws {
     let url = folder.appendingPathComponent(path)
@@ -54,7 +57,6 @@ import Testing
   }
 
   @Test func `a mapping model is read of a file, with the models beside it`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let url = folder.appendingPathComponent("BToC.xcmappingmodel")
     #expect(NSMappingModel(contentsOf: url) == nil && NSMappingModel(contentsOf: nil) == nil)
     try writeMapping()

@@ -102,8 +102,8 @@ final class StoreEntities: Sendable {
 
   /// - Parameters:
   ///   - configuration: `nil` for all entities of the model.
-  ///   - isOfWholeModel: whether the store has all entities nevertheless, and is opened for those of
-  ///     the configuration.
+  ///   - isOfWholeModel: whether the store has all entities nevertheless, and is opened for those
+  ///     of the configuration.
   ///   - hashes: the hashes that the store has; `nil` for those of the model.
   init(
     _ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity,

@@ -186,8 +186,8 @@ open class NSMappingModel: NSObject {
     self.init(found)
   }
 
-  /// The mapping model in a file of Xcode's: an `.xcmappingmodel`, or a `.cdm`, which stands for the
-  /// former beside it where it does not exist itself.
+  /// The mapping model in a file of Xcode's: an `.xcmappingmodel`, or a `.cdm`, which stands for
+  /// the former beside it where it does not exist itself.
   ///
   /// Such a file is read together with its two models. They are looked for among those that
   /// coordinators use, the resources of the program and the folder of the file.

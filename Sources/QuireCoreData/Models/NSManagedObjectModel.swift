@@ -229,6 +229,11 @@ open class NSManagedObjectModel: NSObject {
     try versions ?? VersionedModel(ManagedObjectModel(base))
   }
 
+  /// The versions of a model that a coordinator uses, which does not change.
+  var versionsInUse: [VersionedModel.Version] {
+    versions?.versions ?? frozen.map { [VersionedModel.Version("", $0)] } ?? []
+  }
+
   /// The model with its earlier versions, from now on without changes.
   func freeze() throws -> VersionedModel {
     let model = try resolved()
@@ -261,7 +266,7 @@ enum ModelsInUse {
   /// The versions of all of them.
   static var versions: [VersionedModel.Version] {
     let entries = models.withLock { $0 }
-    return entries.compactMap(\.model).reversed().flatMap { (try? $0.freeze().versions) ?? [] }
+    return entries.compactMap(\.model).reversed().flatMap(\.versionsInUse)
   }
 
   static func entity(of type: NSManagedObject.Type) -> NSEntityDescription? {

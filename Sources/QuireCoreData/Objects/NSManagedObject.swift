@@ -150,7 +150,7 @@ extension NSManagedObject {
     if isInserted || objectID.isTemporaryID { return [:] }
     let names = keys ?? entityFacts.propertyNames
     let values = raising(file, line) { try (self as ManagedObject).committedValues(forKeys: names) }
-    return present(Dictionary(uniqueKeysWithValues: names.map { ($0, values[$0]) }))
+    return present(Dictionary(names.map { ($0, values[$0]) }, uniquingKeysWith: { $1 }))
   }
 
   /// The IDs of the objects that a relationship leads to, without making the objects.
