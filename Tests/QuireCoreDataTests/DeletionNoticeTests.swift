@@ -44,20 +44,6 @@ import Testing
     #expect(context.deletedObjects.isEmpty)
   }
 
-  @Test func `a deletion that is merged by its ID is among the deleted ones`() throws {
-    let book = Library.book("Emma", in: context)
-    try context.save()
-    let request = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<Book>(entityName: "Book"))
-    request.resultType = .resultTypeObjectIDs
-    let result = try context.execute(request) as? NSBatchDeleteResult
-    let ids = result?.result as? [NSManagedObjectID] ?? []
-    NSManagedObjectContext.mergeChanges(
-      fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
-    #expect(context.deletedObjects == [book])
-    context.rollback()
-    #expect(context.deletedObjects.isEmpty)
-  }
-
   /// Core Data documents the IDs of the rows that were deleted, whatever has deleted them.
   @Test func `a batch deletion has the IDs of what its cascades have deleted`() throws {
     let shelf = Shelf(context: context)

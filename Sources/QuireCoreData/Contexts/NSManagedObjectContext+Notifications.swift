@@ -133,17 +133,11 @@ extension NSManagedObjectContext {
       }
       identified[key] = members
     }
-    let deleted = [NSDeletedObjectsKey, NSDeletedObjectIDsKey].flatMap {
-      (identified[$0] as? [Any] ?? []).compactMap { $0 as? NSManagedObjectID }
-    }
-    // Each merges by itself, so that what it has of the deleted objects can be looked up.
-    for context in contexts {
-      context.recordingMergedDeletions(deleted) {
-        raising(file, line) {
-          try ManagedObjectContext.mergeChanges(
-            fromRemoteContextSave: identified, into: [context.quireContext])
-        }
-      }
+    // Of these deletions none is recorded: imports call this from queues of their own, where a
+    // context's objects may not be looked up.
+    raising(file, line) {
+      try ManagedObjectContext.mergeChanges(
+        fromRemoteContextSave: identified, into: contexts.map(\.quireContext))
     }
   }
 }
