@@ -14,4 +14,10 @@ public struct ConstraintConflictReport: Hashable, Sendable {
   public var databaseValues: [String: MergeConflictReport.Value]?
   /// What was fetched of each of ``conflictingObjectIDs``; empty for a new object.
   public var conflictingValues: [[String: MergeConflictReport.Value]]
+
+  /// A report of no conflict, for tests of what programs do with one.
+  package static var empty: ConstraintConflictReport {
+    ConstraintConflictReport(
+      entityName: "", constraint: [], values: [:], conflictingObjectIDs: [], conflictingValues: [])
+  }
 }

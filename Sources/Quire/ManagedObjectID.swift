@@ -65,6 +65,12 @@ public struct ManagedObjectID: Hashable, Sendable {
     place = .unsaved(TemporaryIdentity.of(temporaryKey))
   }
 
+  /// A temporary ID that no object has or will have.
+  package static func ofNoObject() -> ManagedObjectID {
+    ManagedObjectID(
+      entity: EntityDescription(unresolved: ""), store: nil, key: takeTemporaryKey())
+  }
+
   /// The store's UUID; `nil` in a temporary ID.
   var store: StoreIdentity? {
     switch place {

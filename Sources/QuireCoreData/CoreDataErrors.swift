@@ -146,12 +146,29 @@ func translatingErrors<Result>(
 }
 
 /// Calls `body`, and stops the program if it throws, where Core Data raises an exception.
-func raising<Result>(_ body: () throws -> Result) -> Result {
+///
+/// The message names the source file and line of the program, which the public functions pass on.
+/// A function that programs override cannot have such arguments, as an override has the same
+/// arguments; nor can an initialiser that they override, or a property. These pass their name.
+///
+/// - Parameter member: what the program has called, where its place is not known.
+func raising<Result>(
+  _ member: String? = nil, _ file: StaticString = #fileID, _ line: UInt = #line,
+  _ body: () throws -> Result
+) -> Result {
   do {
     return try body()
   } catch {
-    fatalError(naming("\(error)"))
+    let text = naming("\(error)")
+    fatalError(member.map { "\($0): \(text)" } ?? text, file: file, line: line)
   }
+}
+
+/// The same for a function that knows where it was called.
+func raising<Result>(
+  _ file: StaticString, _ line: UInt, _ body: () throws -> Result
+) -> Result {
+  raising(nil, file, line, body)
 }
 
 /// An error's text with the remedies of this module in the place of those of Quire's.

@@ -185,7 +185,10 @@ import Testing
     let hashes = model.entityVersionHashesByName
     #expect(model.isConfiguration(withName: nil, compatibleWithVersionHashes: hashes))
     #expect(model.isConfiguration(withName: "Cloud", compatibleWithVersionHashes: hashes))
-    #expect(!model.isConfiguration(withName: "Local", compatibleWithVersionHashes: hashes))
+    // A store of the whole model has what each configuration asks for.
+    #expect(model.isConfiguration(withName: "Local", compatibleWithVersionHashes: hashes))
+    let other = hashes.mapValues { _ in hashes["Artist"] }.compactMapValues { $0 }
+    #expect(!model.isConfiguration(withName: "Local", compatibleWithVersionHashes: other))
     #expect(!model.isConfiguration(withName: "None", compatibleWithVersionHashes: hashes))
     let artist = hashes.filter { $0.key == "Artist" }
     #expect(model.isConfiguration(withName: "Local", compatibleWithVersionHashes: artist))

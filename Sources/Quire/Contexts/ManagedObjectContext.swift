@@ -166,6 +166,9 @@ nonisolated open class ManagedObjectContext {
   /// `nil` where nothing is processed automatically.
   package final var requestEndOfEvent: (() -> Void)?
   final var isEndOfEventAwaited = false
+  /// Whether notices have deletions of objects that were inserted in the same event, as in Core
+  /// Data.
+  package final var noticesDeletionsOfNewObjects = false
   /// Registers changes with the undo manager; `nil` unless there is one.
   final var undoRecording: UndoRecording?
   /// Errors that could not be thrown where they happened.

@@ -120,6 +120,29 @@ extension ManagedObject {
     }
   }
 
+  /// Sets a property as Core Data's key-value coding does: a number that its attribute cannot hold
+  /// is refused by the next save.
+  ///
+  /// An integer out of its attribute's range is the object's value until then. Any other number is
+  /// not taken: the context keeps the error, as for a typed property.
+  ///
+  /// - Throws: what ``setValue(_:forKey:)`` throws of values that are no numbers.
+  package final func setValueCheckedBySave(_ value: Any?, forKey key: String) throws {
+    do {
+      try setKeyedValue(value, key)
+    } catch let error as PersistenceError {
+      guard let value = flattened(value), PlainNumber(value) != nil,
+        let slot = binding.slot(named: key),
+        case .attribute(let attribute) = binding.properties[slot], attribute.type.isNumber,
+        let context
+      else { throw error }
+      guard let converted = AttributeValue.converted(value, for: attribute) else {
+        return context.report(error)
+      }
+      try setAttribute(slot, converted)
+    }
+  }
+
   /// The name of the property of a slot, for types of properties that other modules declare.
   package final func propertyName(ofSlot slot: Int) -> String { binding.properties[slot].name }
 

@@ -2,6 +2,11 @@ import QuireModel
 
 // The classes of objects are registered with the coordinator; stores do not use them.
 extension PersistentStoreCoordinator {
+  /// The class of an entity's objects.
+  package final func objectClass(of entity: EntityDescription) -> ManagedObject.Type {
+    binding.entity(named: entity.name).map { classes.type(for: $0) } ?? ManagedObject.self
+  }
+
   /// A coordinator for a model that has one version.
   ///
   /// - Parameters:

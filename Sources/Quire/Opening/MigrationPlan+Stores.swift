@@ -24,7 +24,8 @@ extension MigrationPlan {
     try StoreFiles.inspecting(url) { snapshot, _ in
       let opening = try StoreOpening(
         model: model, binding: ModelBinding(model.current), options: options,
-        configuration: configuration)
+        configuration: configuration
+      ).adapted(to: snapshot)
       return try opening.migrationPath(for: snapshot)?.steps.first?.plan(for: snapshot)
     }
   }
@@ -44,7 +45,7 @@ extension MigrationPath {
       try StoreOpening(
         model: model, binding: ModelBinding(model.current), options: options,
         configuration: configuration
-      ).migrationPath(for: snapshot)
+      ).adapted(to: snapshot).migrationPath(for: snapshot)
     }
   }
 }

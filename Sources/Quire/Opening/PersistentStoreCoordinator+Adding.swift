@@ -14,7 +14,8 @@ extension PersistentStoreCoordinator {
   /// that of these entities, and it is migrated where they have changed. It is opened with the same
   /// configuration again; with another, or with none, it is a store of another model. Ancestors of
   /// its entities belong to its version, too; objects of these it holds if the configuration names
-  /// them.
+  /// them. A store that was made with all entities is opened with any configuration: it stays a
+  /// store of the whole model, and shows the configuration's objects alone.
   ///
   /// - Parameters:
   ///   - configuration: the name of one of the model's configurations; `nil` and

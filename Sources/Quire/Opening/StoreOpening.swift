@@ -10,9 +10,9 @@ import QuireStorage
 /// Opens, creates or migrates one store.
 struct StoreOpening {
   /// The part of the coordinator's model that the store can have, with the versions of it.
-  let model: VersionedModel
+  private(set) var model: VersionedModel
   let fullModel: VersionedModel
-  private let hashBytes: [UInt8]
+  private var hashBytes: [UInt8]
   let binding: ModelBinding
   let options: PersistentStoreOptions
   /// The file system: the disk, or a simulated one in tests.
@@ -21,6 +21,8 @@ struct StoreOpening {
   var mustExist = false
   /// The part of the model that the store is for; `nil` for all.
   private let subset: ModelSubset?
+  /// Whether the store has all entities of the model, though it is opened under a configuration.
+  private var isOfWholeModel = false
   /// Stores that cannot be opened again.
   private let forbidden: [StoreIdentity]
 
@@ -106,12 +108,13 @@ struct StoreOpening {
   {
     do {
       if forbidden.contains(pages.identity) { throw StoreOpening.isThere(pages.identity) }
-      let (report, written) = try prepare(pages, type.hasFile(at: url) ? url : nil)
+      let opening = try adapted(to: pages.snapshot())
+      let (report, written) = try opening.prepare(pages, type.hasFile(at: url) ? url : nil)
       try beginOrEndHistory(of: pages)
       if options.compactsStore, !options.isReadOnly { try pages.compact() }
       return PersistentStore(
         type: type, url: url, isReadOnly: options.isReadOnly, pages: pages,
-        entities: try entities(of: pages, written), migrationReport: report,
+        entities: try opening.entities(of: pages, written), migrationReport: report,
         configurationName: subset?.name ?? DefaultConfigurationName)
     } catch {
       // The first error is thrown, whatever closing throws; the content of the store is unchanged.
@@ -124,6 +127,36 @@ struct StoreOpening {
     }
   }
 
+  /// The opening of what the store is: one that was made with all entities of the model can be
+  /// opened under each of its configurations. It is compared and migrated as a whole, and has the
+  /// configuration's objects alone for as long as it is open.
+  func adapted(to snapshot: Snapshot) throws -> StoreOpening {
+    guard subset != nil, try snapshot.indexTree(StoreSchema.tree) != nil,
+      try !StoreSchema.matches(hashBytes, in: snapshot)
+    else { return self }
+    let hashes = try StoreSchema.hashes(in: snapshot)
+    func hasVersion(of model: VersionedModel) throws -> Bool {
+      try model.current.entityVersionHashesByName == hashes
+        || model.version(
+          matching: hashes, probably: StoreSchema(from: snapshot)?.versionName) != nil
+    }
+    // A version that is not known, as the model was edited, is told by the names of its entities.
+    func hasEntities(of version: VersionedModel.Version) -> Bool {
+      version.model.entities.allSatisfy { hashes[$0.name] != nil }
+    }
+    let isPart = fullModel.current.configurations.keys.contains { name in
+      ModelSubset.hashes(name, of: fullModel.current) == hashes
+    }
+    guard try !hasVersion(of: model),
+      try hasVersion(of: fullModel) || !isPart && fullModel.versions.contains(where: hasEntities)
+    else { return self }
+    var opening = self
+    opening.model = fullModel
+    opening.hashBytes = binding.hashBytes
+    opening.isOfWholeModel = true
+    return opening
+  }
+
   private func entities(of pages: PageStore, _ written: WrittenSchema) throws -> StoreEntities {
     if options.tracksHistory == nil {
       switch written {
@@ -133,7 +166,8 @@ struct StoreOpening {
       case .migrated(let schema):
         assert(isWritten(schema, in: pages), "the schema is not what was written")
         return try StoreEntities(
-          binding, schema: schema, identity: pages.identity, configuration: subset)
+          binding, schema: schema, identity: pages.identity, configuration: subset,
+          isOfWholeModel: isOfWholeModel)
       case .unknown: break
       }
     }
@@ -143,7 +177,7 @@ struct StoreOpening {
       }
       return try StoreEntities(
         binding, schema: schema, identity: pages.identity, configuration: subset,
-        hashes: try formerHashBytes(in: snapshot))
+        isOfWholeModel: isOfWholeModel, hashes: try formerHashBytes(in: snapshot))
     }
   }
 
@@ -240,7 +274,8 @@ struct StoreOpening {
       var derived: StoreEntities?
       if let former, let schema = try StoreSchema(from: transaction) {
         let entities = try StoreEntities(
-          binding, schema: schema, identity: pages.identity, configuration: subset)
+          binding, schema: schema, identity: pages.identity,
+          configuration: isOfWholeModel ? nil : subset)
         // Derivation expressions are in no version hash either.
         if try DerivedValues.writeChanged(since: former, entities, in: transaction) {
           derived = entities
@@ -289,8 +324,8 @@ struct StoreOpening {
     return try MigrationPathSearch(model, source, options, snapshot).path()
   }
 
-  /// Checks that the store is not one of all entities, or of another configuration, whose other
-  /// objects a migration to this configuration would delete.
+  /// Checks that the store is not one of another configuration, or of one where all entities are
+  /// asked for: a migration would delete the objects of the others, or find none.
   private func checkConfiguration(_ hashes: [String: VersionHash]) throws {
     let names = [nil] + fullModel.current.configurations.keys.sorted().map { Optional($0) }
     for version in fullModel.versions {

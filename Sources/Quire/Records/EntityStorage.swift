@@ -79,8 +79,8 @@ final class EntityStorage: Sendable {
 final class StoreEntities: Sendable {
   /// The store's UUID.
   let identity: StoreIdentity
-  /// The model with which the store was opened: the part of the coordinator's model that its
-  /// configuration has.
+  /// The model that the store has: the coordinator's, or the part of it that the configuration has
+  /// which the store was made with.
   let model: ManagedObjectModel
   /// The model's hashes as the schema stores them; in a store of an earlier release that was not
   /// written since, as that release stored them.
@@ -102,15 +102,17 @@ final class StoreEntities: Sendable {
 
   /// - Parameters:
   ///   - configuration: `nil` for all entities of the model.
+  ///   - isOfWholeModel: whether the store has all entities nevertheless, and is opened for those
+  ///     of the configuration.
   ///   - hashes: the hashes that the store has; `nil` for those of the model.
   init(
     _ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity,
-    configuration: ModelSubset? = nil, hashes: [UInt8]? = nil
+    configuration: ModelSubset? = nil, isOfWholeModel: Bool = false, hashes: [UInt8]? = nil
   ) throws {
     self.identity = identity
-    self.model = configuration?.model ?? model.model
-    hashBytes =
-      hashes ?? configuration.map { StoreSchema.hashBytes(of: $0.model) } ?? model.hashBytes
+    let part = isOfWholeModel ? nil : configuration?.model
+    self.model = part ?? model.model
+    hashBytes = hashes ?? part.map { StoreSchema.hashBytes(of: $0) } ?? model.hashBytes
     self.schema = schema
     schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []

@@ -59,12 +59,14 @@ open class ContextUndoManager: NSObject {
   /// Opens a group within the one that is open.
   open func beginUndoGrouping() { quireManager.beginUndoGrouping() }
   /// Ends the group that was opened last. The program stops where none was.
-  open func endUndoGrouping() { raising { try quireManager.endUndoGrouping() } }
+  open func endUndoGrouping() {
+    raising("endUndoGrouping()") { try quireManager.endUndoGrouping() }
+  }
 
   /// Undoes the last group.
-  open func undo() { raising { try quireManager.undo() } }
+  open func undo() { raising("undo()") { try quireManager.undo() } }
   /// Makes the group again that was undone last.
-  open func redo() { raising { try quireManager.redo() } }
+  open func redo() { raising("redo()") { try quireManager.redo() } }
   /// Undoes the last group: the same as ``undo()``, as groups within another are undone with it.
   open func undoNestedGroup() { undo() }
 

@@ -103,13 +103,23 @@ extension NSManagedObjectContext {
   /// Merges a transaction of the history, or what a batch request has changed:
   /// `transaction.objectIDNotification()`.
   public func mergeChanges(fromContextDidSave notice: ObjectIDNotice) {
-    quireContext.mergeChanges(fromContextDidSave: notice)
+    recordingMergedDeletions(notice.deletedObjectIDs) {
+      quireContext.mergeChanges(fromContextDidSave: notice)
+    }
+  }
+
+  private func recordingMergedDeletions(_ ids: some Sequence<NSManagedObjectID>, _ body: () -> Void)
+  {
+    let known = ids.compactMap { registeredObject(for: $0) }
+    body()
+    mergedDeletions.formUnion(known.filter { registeredObject(for: $0.objectID) == nil })
   }
 
   /// Merges what was changed elsewhere into contexts: objects, IDs or URIs by the keys of
   /// notifications.
   public static func mergeChanges(
-    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext],
+    file: StaticString = #fileID, line: UInt = #line
   ) {
     var identified: [AnyHashable: Any] = [:]
     for (key, value) in changes {
@@ -123,7 +133,9 @@ extension NSManagedObjectContext {
       }
       identified[key] = members
     }
-    raising {
+    // Of these deletions none is recorded: imports call this from queues of their own, where a
+    // context's objects may not be looked up.
+    raising(file, line) {
       try ManagedObjectContext.mergeChanges(
         fromRemoteContextSave: identified, into: contexts.map(\.quireContext))
     }

@@ -15,16 +15,22 @@ extension NSManagedObjectContext {
   public var insertedObjects: Set<NSManagedObject> { quireContext.insertedObjects.managed }
   /// The objects that were changed.
   public var updatedObjects: Set<NSManagedObject> { quireContext.updatedObjects.managed }
-  /// The objects that the next save deletes.
-  public var deletedObjects: Set<NSManagedObject> { quireContext.deletedObjects.managed }
+  /// The objects that the next save deletes. Until then it has those too whose deletion the program
+  /// has merged by ``mergeChanges(fromContextDidSave:)-(Notification)``, as in Core Data.
+  public var deletedObjects: Set<NSManagedObject> {
+    quireContext.deletedObjects.managed.union(mergedDeletions)
+  }
   /// Whether anything was inserted, changed or deleted and not saved.
   public var hasChanges: Bool { quireContext.hasChanges }
 
   /// The object with an ID; a fault, if it is not in memory. An ID of no store of the coordinator
   /// stops the program.
-  public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+  public func object(
+    with objectID: NSManagedObjectID, file: StaticString = #fileID, line: UInt = #line
+  ) -> NSManagedObject {
     guard let object = quireContext.object(with: objectID) else {
-      fatalError("no store of the context's coordinator has the object \(objectID)")
+      fatalError(
+        "no store of the context's coordinator has the object \(objectID)", file: file, line: line)
     }
     return object as! NSManagedObject
   }
@@ -70,9 +76,15 @@ extension NSManagedObjectContext {
   /// Applies delete rules and posts what has changed.
   public func processPendingChanges() { quireContext.processPendingChanges() }
   /// Drops all changes.
-  public func rollback() { quireContext.rollback() }
+  public func rollback() {
+    mergedDeletions = []
+    quireContext.rollback()
+  }
   /// Forgets all objects and changes.
-  public func reset() { quireContext.reset() }
+  public func reset() {
+    mergedDeletions = []
+    quireContext.reset()
+  }
   /// Undoes the last event.
   public func undo() { quireContext.undo() }
   /// Makes again what was undone.

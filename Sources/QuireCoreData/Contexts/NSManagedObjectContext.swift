@@ -26,6 +26,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
   private var coordinator: NSPersistentStoreCoordinator?
+  /// The objects whose deletion the program has merged since the last save.
+  var mergedDeletions: Set<NSManagedObject> = []
 
   /// A context of a queue.
   public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
@@ -71,6 +73,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   private func connect() {
     quireContext.userInfo[Connection.key] = Connection(context: self)
+    quireContext.noticesDeletionsOfNewObjects = true
     notices = quireContext.observe { [weak self] notice in self?.post(notice) }
     quireContext.wakeOnCommit = { [weak self] in
       guard let self else { return }
@@ -124,7 +127,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     get { quireContext.mergePolicy }
     set {
       guard let policy = newValue as? NSMergePolicy else {
-        fatalError("a merge policy is an NSMergePolicy, not a \(type(of: newValue))")
+        fatalError(
+          "NSManagedObjectContext.mergePolicy: a merge policy is an NSMergePolicy, not a "
+            + "\(type(of: newValue))")
       }
       quireContext.mergePolicy = policy
     }
@@ -202,6 +207,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// Without changes nothing is written, and the notifications of a save are posted all the same.
   open func save() throws {
+    defer { if !hasChanges { mergedDeletions = [] } }
     guard hasChanges else {
       postEmptySave(.NSManagedObjectContextWillSave)
       try translatingErrors(of: self) { try quireContext.save() }

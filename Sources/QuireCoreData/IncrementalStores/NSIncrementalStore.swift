@@ -168,20 +168,30 @@ open class NSIncrementalStore: NSPersistentStore {
   ///
   /// - Parameter data: a text, a number or a UUID that no other row of the entity has.
   public func newObjectID(
-    for entity: NSEntityDescription, referenceObject data: Any
+    for entity: NSEntityDescription, referenceObject data: Any,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> NSManagedObjectID {
-    lock.withLock { callable.objectID(of: entity.name ?? "", data) }
+    lock.withLock {
+      raising(file, line) { try callable.objectID(of: entity.name ?? "", data) }
+    }
   }
 
   /// The reference by which the store knows the row of an ID. An ID of another store, or of an
   /// object that was never saved, stops the program, as an exception does in Core Data.
-  public func referenceObject(for objectID: NSManagedObjectID) -> Any {
-    lock.withLock { callable.reference(of: objectID) }
+  public func referenceObject(
+    for objectID: NSManagedObjectID, file: StaticString = #fileID, line: UInt = #line
+  ) -> Any {
+    lock.withLock { raising(file, line) { try callable.reference(of: objectID) } }
   }
 
   private var callable: StoreAdapter {
-    guard let adapter else { fatalError("the store \(self) is in no coordinator") }
-    return adapter
+    get throws {
+      guard let adapter else {
+        throw PersistenceError(
+          .persistentStoreOperation, "the store \(Swift.type(of: self)) is in no coordinator")
+      }
+      return adapter
+    }
   }
 
   /// Whether the other object is this store.

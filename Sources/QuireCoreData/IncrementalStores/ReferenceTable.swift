@@ -15,12 +15,13 @@ struct ReferenceTable {
   private var texts: [IncrementalStoreKey: String] = [:]
 
   /// The number of a row.
-  mutating func number(of reference: Any, in entityName: String) -> Int64 {
+  mutating func number(of reference: Any, in entityName: String) throws -> Int64 {
     if let number = Self.wholeNumber(reference), (1..<Self.firstComputed).contains(number) {
       return number
     }
     guard let text = Self.text(of: reference) else {
-      fatalError(
+      throw PersistenceError(
+        .unacceptableValue,
         "a reference object is a text, a number or a UUID, and not a \(type(of: reference))")
     }
     var key = IncrementalStoreKey(entityName, Self.firstComputed + Self.digest(text))

@@ -176,14 +176,16 @@ final class StoreAdapter: ContextualIncrementalStore {
 extension StoreAdapter {
   private var identifier: UUID {
     if let known = state.identifier { return known }
+    // A call that comes from no store has made this first.
     guard let store = state.store else { fatalError("the store of type \(type.name) is closed") }
     return identifier(of: store)
   }
 
-  func objectID(of entityName: String, _ reference: Any) -> ManagedObjectID {
-    let number = state.references.number(of: reference, in: entityName)
+  func objectID(of entityName: String, _ reference: Any) throws -> ManagedObjectID {
+    let number = try state.references.number(of: reference, in: entityName)
     guard let id = objectID(of: IncrementalStoreKey(entityName, number)) else {
-      fatalError("the store of type \(type.name) has no entity \(entityName)")
+      throw PersistenceError(
+        .undefinedKey, "the store of type \(type.name) has no entity \(entityName)")
     }
     return id
   }
@@ -192,9 +194,10 @@ extension StoreAdapter {
     key.objectID(in: identifier, of: model)
   }
 
-  func reference(of objectID: ManagedObjectID) -> Any {
+  func reference(of objectID: ManagedObjectID) throws -> Any {
     guard let key = IncrementalStoreKey(objectID), objectID.isOf(store: identifier) else {
-      fatalError(
+      throw PersistenceError(
+        .managedObjectReferentialIntegrity,
         "\(objectID) is no permanent ID of the store of type \(type.name), and has no reference "
           + "object there")
     }
@@ -205,7 +208,9 @@ extension StoreAdapter {
       refusal = ": \(error)"
     }
     guard let reference = state.references.reference(of: key) else {
-      fatalError("the store of type \(type.name) has never named the row of \(objectID)\(refusal)")
+      throw PersistenceError(
+        .managedObjectReferentialIntegrity,
+        "the store of type \(type.name) has never named the row of \(objectID)\(refusal)")
     }
     return reference
   }

@@ -24,22 +24,31 @@ extension NSPersistentStoreCoordinator {
   ///   - storeClass: a subclass of ``NSIncrementalStore``; `nil` to end the registration. Another
   ///     class stops the program.
   ///   - storeType: a type of the application's own.
-  public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+  public class func registerStoreClass(
+    _ storeClass: AnyClass?, forStoreType storeType: String,
+    file: StaticString = #fileID, line: UInt = #line
+  ) {
     guard ![NSSQLiteStoreType, NSInMemoryStoreType].contains(storeType) else {
-      fatalError("the store type \(storeType) is Quire's own: give the store another name")
+      fatalError(
+        "the store type \(storeType) is Quire's own: give the store another name", file: file,
+        line: line)
     }
     let incremental = storeClass as? NSIncrementalStore.Type
     if let storeClass, incremental == nil {
-      fatalError("a store class is a subclass of NSIncrementalStore, and \(storeClass) is none")
+      fatalError(
+        "a store class is a subclass of NSIncrementalStore, and \(storeClass) is none", file: file,
+        line: line)
     }
     StoreClasses.register(incremental, storeType)
   }
 
   /// Registers the class of the stores of a type, for all coordinators.
   public class func registerStoreClass(
-    _ storeClass: AnyClass?, type storeType: NSPersistentStore.StoreType
+    _ storeClass: AnyClass?, type storeType: NSPersistentStore.StoreType,
+    file: StaticString = #fileID, line: UInt = #line
   ) {
-    registerStoreClass(storeClass, forStoreType: storeType.rawValue)
+    registerStoreClass(
+      storeClass, forStoreType: storeType.rawValue, file: file, line: line)
   }
 
   /// The classes of stores by their types: Quire's own, and those that were registered.

@@ -59,7 +59,7 @@ open class NSManagedObjectModelReference: NSObject {
 
   /// The model. Without it, the program stops.
   open var resolvedModel: NSManagedObjectModel {
-    raising {
+    raising("NSManagedObjectModelReference.resolvedModel") {
       guard let found else { throw absence }
       return found
     }
@@ -86,7 +86,9 @@ extension NSManagedObjectModel {
 
   /// The checksum of the version, as 64 hexadecimal digits. It is Quire's, with other digits than
   /// Core Data's.
-  public var versionChecksum: String { raising { try resolved() }.versionChecksum.description }
+  public var versionChecksum: String {
+    raising("NSManagedObjectModel.versionChecksum") { try resolved() }.versionChecksum.description
+  }
 
   /// The checksums of all versions in an `.xcdatamodeld`, by their names.
   public class func checksumsForVersionedModel(at url: URL) throws -> [String: String] {
@@ -131,8 +133,13 @@ extension NSManagedObjectModel {
 
 extension Resources {
   /// All versions of all models in some bundles, and in those of packages beside the program.
-  fileprivate static func versions(in bundles: [Bundle]?) -> [VersionedModel.Version] {
-    folders(of: bundles).flatMap { folder in
+  static func versions(in bundles: [Bundle]?) -> [VersionedModel.Version] {
+    versions(inFolders: folders(of: bundles))
+  }
+
+  /// All versions of all models in some folders.
+  static func versions(inFolders folders: [URL]) -> [VersionedModel.Version] {
+    folders.flatMap { folder in
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
       return names.sorted().flatMap { name -> [VersionedModel.Version] in
         let url = folder.appendingPathComponent(name)

@@ -186,6 +186,28 @@ open class NSMappingModel: NSObject {
     self.init(found)
   }
 
+  /// The mapping model in a file of Xcode's: an `.xcmappingmodel`, or a `.cdm`, which stands for
+  /// the former beside it where it does not exist itself.
+  ///
+  /// Such a file is read together with its two models. They are looked for among those that
+  /// coordinators use, the resources of the program and the folder of the file.
+  ///
+  /// - Returns: `nil` when the file cannot be read, or its models are not found.
+  public convenience init?(contentsOf url: URL?, fileID: String = #fileID) {
+    ClassLookup.addModule(of: fileID)
+    guard let url else { return nil }
+    let folder = url.deletingLastPathComponent()
+    let versions =
+      Resources.versions(inFolders: [folder]) + Resources.versions(in: nil)
+      + ModelsInUse.versions
+    let document = url.deletingPathExtension().appendingPathExtension("xcmappingmodel")
+    let file = FileManager.default.fileExists(atPath: url.path) ? url : document
+    guard let found = try? MappingModel(contentsOf: file, among: versions) else {
+      return nil
+    }
+    self.init(found)
+  }
+
   /// The mapping model that follows from the difference of two models.
   open class func inferredMappingModel(
     forSourceModel source: NSManagedObjectModel, destinationModel destination: NSManagedObjectModel

@@ -22,7 +22,9 @@ public let NSMigrationEntityPolicyKey = "entityPolicy"
 open class NSMigrationManager: NSObject {
   /// The manager of Quire's.
   public var quireManager: MigrationManager {
-    guard let manager = own ?? adopted else { fatalError("the migration is over") }
+    guard let manager = own ?? adopted else {
+      fatalError("NSMigrationManager.quireManager: the migration is over")
+    }
     return manager
   }
   private let own: MigrationManager?
@@ -44,7 +46,7 @@ open class NSMigrationManager: NSObject {
   public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
-    let manager = raising {
+    let manager = raising("NSMigrationManager.init(sourceModel:destinationModel:)") {
       MigrationManager(
         sourceModel: try sourceModel.freeze().current,
         destinationModel: try destinationModel.freeze().current)
@@ -164,7 +166,7 @@ open class NSMigrationManager: NSObject {
     sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
     for entityMapping: NSEntityMapping
   ) {
-    raising {
+    raising("associate(… for: \(entityMapping.name ?? ""))") {
       try quireManager.associate(
         sourceInstance: sourceInstance, withDestinationInstance: destinationInstance,
         for: try mapping(of: entityMapping))
@@ -175,7 +177,7 @@ open class NSMigrationManager: NSObject {
   open func destinationInstances(
     forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
   ) -> [NSManagedObject] {
-    raising {
+    raising("destinationInstances(forEntityMappingName: \"\(mappingName)\")") {
       try quireManager.destinationInstances(
         forEntityMappingName: mappingName, sourceInstances: sourceInstances)
     }.map { $0 as! NSManagedObject }
@@ -185,7 +187,7 @@ open class NSMigrationManager: NSObject {
   open func sourceInstances(
     forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
   ) -> [NSManagedObject] {
-    raising {
+    raising("sourceInstances(forEntityMappingName: \"\(mappingName)\")") {
       try quireManager.sourceInstances(
         forEntityMappingName: mappingName, destinationInstances: destinationInstances)
     }.map { $0 as! NSManagedObject }

@@ -188,9 +188,10 @@ open class NSEntityDescription: NSObject {
   /// A new object of an entity, inserted into a context. A name that the model does not have stops
   /// the program.
   open class func insertNewObject(
-    forEntityName name: String, into context: NSManagedObjectContext
+    forEntityName name: String, into context: NSManagedObjectContext,
+    file: StaticString = #fileID, line: UInt = #line
   ) -> NSManagedObject {
-    raising {
+    raising(file, line) {
       try EntityDescription.insertNewObject(forEntityName: name, into: context.quireContext)
     } as! NSManagedObject
   }

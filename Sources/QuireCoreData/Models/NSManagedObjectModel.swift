@@ -179,14 +179,15 @@ open class NSManagedObjectModel: NSObject {
 
   /// The digests of the entities. They are Quire's, with other bytes than Core Data's.
   open var entityVersionHashesByName: [String: Data] {
-    raising { try resolved() }.entityVersionHashesByName.mapValues { Data($0.bytes) }
+    raising("NSManagedObjectModel.entityVersionHashesByName") { try resolved() }
+      .entityVersionHashesByName.mapValues { Data($0.bytes) }
   }
 
   /// Whether a store with this metadata has the entities of a configuration as the model has them.
   open func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
-    raising { try resolved() }.isConfiguration(
+    raising("NSManagedObjectModel.isConfiguration") { try resolved() }.isConfiguration(
       withName: configuration, compatibleWithStoreMetadata: metadata)
   }
 
@@ -228,6 +229,11 @@ open class NSManagedObjectModel: NSObject {
     try versions ?? VersionedModel(ManagedObjectModel(base))
   }
 
+  /// The versions of a model that a coordinator uses, which does not change.
+  var versionsInUse: [VersionedModel.Version] {
+    versions?.versions ?? frozen.map { [VersionedModel.Version("", $0)] } ?? []
+  }
+
   /// The model with its earlier versions, from now on without changes.
   func freeze() throws -> VersionedModel {
     let model = try resolved()
@@ -255,6 +261,12 @@ enum ModelsInUse {
       models.removeAll { $0.model == nil || $0.model === entry.model }
       models.insert(entry, at: 0)
     }
+  }
+
+  /// The versions of all of them.
+  static var versions: [VersionedModel.Version] {
+    let entries = models.withLock { $0 }
+    return entries.compactMap(\.model).reversed().flatMap(\.versionsInUse)
   }
 
   static func entity(of type: NSManagedObject.Type) -> NSEntityDescription? {

@@ -28,25 +28,37 @@ public final class RelationshipSet: Sequence {
   }
 
   /// Adds an object, unless it is there.
-  public func add(_ object: Any) { raising { try members.add(managedObject(object)) } }
+  public func add(_ object: Any, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.add(managedObject(object)) }
+  }
   /// Adds objects, unless they are there.
-  public func addObjects(from array: [Any]) { for object in array { add(object) } }
+  public func addObjects(from array: [Any], file: StaticString = #fileID, line: UInt = #line) {
+    for object in array { add(object, file: file, line: line) }
+  }
   /// Removes an object, if it is there.
-  public func remove(_ object: Any) { raising { try members.remove(managedObject(object)) } }
+  public func remove(_ object: Any, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.remove(managedObject(object)) }
+  }
   /// Removes all objects.
-  public func removeAllObjects() { raising { try members.removeAll() } }
+  public func removeAllObjects(file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.removeAll() }
+  }
   /// Adds the objects of a set.
-  public func union(_ other: Set<AnyHashable>) { for object in other { add(object.base) } }
+  public func union(_ other: Set<AnyHashable>, file: StaticString = #fileID, line: UInt = #line) {
+    for object in other { add(object.base, file: file, line: line) }
+  }
   /// Removes the objects of a set.
-  public func minus(_ other: Set<AnyHashable>) { for object in other { remove(object.base) } }
+  public func minus(_ other: Set<AnyHashable>, file: StaticString = #fileID, line: UInt = #line) {
+    for object in other { remove(object.base, file: file, line: line) }
+  }
   /// Removes all objects that are not in a set.
   public func intersect(_ other: Set<AnyHashable>) {
     for object in Array(members) where !other.contains(AnyHashable(object)) { remove(object) }
   }
   /// Puts the objects of a set in the place of those that are there.
-  public func setSet(_ other: Set<AnyHashable>) {
+  public func setSet(_ other: Set<AnyHashable>, file: StaticString = #fileID, line: UInt = #line) {
     intersect(other)
-    union(other)
+    union(other, file: file, line: line)
   }
   /// Keeps the objects for which a predicate holds.
   public func filter(using predicate: NSPredicate) {
@@ -78,9 +90,17 @@ public final class RelationshipOrderedSet: Sequence {
     (object as? ManagedObject).flatMap(members.index) ?? NSNotFound
   }
   /// The object at a place.
-  public func object(at index: Int) -> Any { raising { try members.object(at: index) } }
+  public func object(
+    at index: Int, file: StaticString = #fileID, line: UInt = #line
+  ) -> Any {
+    raising(file, line) { try members.object(at: index) }
+  }
   /// The object at a place.
-  public subscript(index: Int) -> Any { object(at: index) }
+  public subscript(
+    index: Int, file: StaticString = #fileID, line: UInt = #line
+  ) -> Any {
+    object(at: index, file: file, line: line)
+  }
 
   /// The objects in order.
   public func makeIterator() -> IndexingIterator<[NSManagedObject]> {
@@ -88,30 +108,48 @@ public final class RelationshipOrderedSet: Sequence {
   }
 
   /// Adds an object at the end, unless it is there.
-  public func add(_ object: Any) { raising { try members.add(managedObject(object)) } }
+  public func add(_ object: Any, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.add(managedObject(object)) }
+  }
   /// Adds objects at the end, unless they are there.
-  public func addObjects(from array: [Any]) { for object in array { add(object) } }
+  public func addObjects(from array: [Any], file: StaticString = #fileID, line: UInt = #line) {
+    for object in array { add(object, file: file, line: line) }
+  }
   /// Inserts an object before the one at a place.
-  public func insert(_ object: Any, at index: Int) {
-    raising { try members.insert(managedObject(object), at: index) }
+  public func insert(
+    _ object: Any, at index: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    raising(file, line) { try members.insert(managedObject(object), at: index) }
   }
   /// Removes an object, if it is there.
-  public func remove(_ object: Any) { raising { try members.remove(managedObject(object)) } }
+  public func remove(_ object: Any, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.remove(managedObject(object)) }
+  }
   /// Removes the object at a place.
-  public func removeObject(at index: Int) { raising { try members.removeObject(at: index) } }
+  public func removeObject(at index: Int, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.removeObject(at: index) }
+  }
   /// Removes all objects.
-  public func removeAllObjects() { raising { try members.removeAll() } }
+  public func removeAllObjects(file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.removeAll() }
+  }
   /// Puts an object in the place of another.
-  public func replaceObject(at index: Int, with object: Any) {
-    raising { try members.replaceObject(at: index, with: managedObject(object)) }
+  public func replaceObject(
+    at index: Int, with object: Any, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    raising(file, line) { try members.replaceObject(at: index, with: managedObject(object)) }
   }
   /// Moves objects before the one at a place, which is counted without them.
-  public func moveObjects(at indexes: IndexSet, to index: Int) {
-    raising { try members.moveObjects(at: indexes, to: index) }
+  public func moveObjects(
+    at indexes: IndexSet, to index: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    raising(file, line) { try members.moveObjects(at: indexes, to: index) }
   }
   /// Lets two objects change places.
-  public func exchangeObject(at first: Int, withObjectAt second: Int) {
-    raising { try members.exchangeObject(at: first, withObjectAt: second) }
+  public func exchangeObject(
+    at first: Int, withObjectAt second: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    raising(file, line) { try members.exchangeObject(at: first, withObjectAt: second) }
   }
 }
 
@@ -119,25 +157,37 @@ public final class RelationshipOrderedSet: Sequence {
 // the functions of Quire's collections, which throw.
 extension RelationshipSet {
   /// Adds an object, unless it is there.
-  public func add(_ object: NSManagedObject) { raising { try members.add(object) } }
+  public func add(_ object: NSManagedObject, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.add(object) }
+  }
   /// Removes an object, if it is there.
-  public func remove(_ object: NSManagedObject) { raising { try members.remove(object) } }
+  public func remove(_ object: NSManagedObject, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.remove(object) }
+  }
   /// Whether an object is in the relationship.
   public func contains(_ object: NSManagedObject) -> Bool { members.contains(object) }
 }
 
 extension RelationshipOrderedSet {
   /// Adds an object at the end, unless it is there.
-  public func add(_ object: NSManagedObject) { raising { try members.add(object) } }
+  public func add(_ object: NSManagedObject, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.add(object) }
+  }
   /// Inserts an object before the one at a place.
-  public func insert(_ object: NSManagedObject, at index: Int) {
-    raising { try members.insert(object, at: index) }
+  public func insert(
+    _ object: NSManagedObject, at index: Int, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    raising(file, line) { try members.insert(object, at: index) }
   }
   /// Removes an object, if it is there.
-  public func remove(_ object: NSManagedObject) { raising { try members.remove(object) } }
+  public func remove(_ object: NSManagedObject, file: StaticString = #fileID, line: UInt = #line) {
+    raising(file, line) { try members.remove(object) }
+  }
   /// Puts an object in the place of another.
-  public func replaceObject(at index: Int, with object: NSManagedObject) {
-    raising { try members.replaceObject(at: index, with: object) }
+  public func replaceObject(
+    at index: Int, with object: NSManagedObject, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    raising(file, line) { try members.replaceObject(at: index, with: object) }
   }
   /// Whether an object is in the relationship.
   public func contains(_ object: NSManagedObject) -> Bool { members.contains(object) }

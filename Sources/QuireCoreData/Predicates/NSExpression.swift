@@ -23,20 +23,29 @@ open class NSExpression: NSObject {
   }
 
   /// A value.
-  public convenience init(forConstantValue value: Any?) {
-    self.init(raising { try predicateArgument(value).map { Self.constant($0) } ?? .constant(nil) })
+  public convenience init(
+    forConstantValue value: Any?, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.init(
+      raising(file, line) {
+        try predicateArgument(value).map { Self.constant($0) } ?? .constant(nil)
+      })
   }
 
   /// The value of a variable.
   public convenience init(forVariable name: String) { self.init(.variable(name)) }
 
-  /// A function by Core Data's name of it, such as `average:` or `add:to:`.
-  public convenience init(forFunction name: String, arguments: [Any]) {
+  /// A function by Core Data's name of it, such as `average:` or `add:to:`. A name that there is
+  /// not stops the program, as an exception does in Core Data.
+  public convenience init(
+    forFunction name: String, arguments: [Any], file: StaticString = #fileID, line: UInt = #line
+  ) {
     guard let function = FetchExpression.Function(rawValue: name) else {
-      fatalError("there is no function \(name) of expressions")
+      fatalError("there is no function \(name) of expressions", file: file, line: line)
     }
     let arguments = arguments.map {
-      ($0 as? NSExpression ?? NSExpression(forConstantValue: $0)).fetchExpression
+      ($0 as? NSExpression ?? NSExpression(forConstantValue: $0, file: file, line: line))
+        .fetchExpression
     }
     self.init(.function(function, arguments))
   }
@@ -49,36 +58,41 @@ open class NSExpression: NSObject {
   /// The members of a collection for which a predicate holds.
   public convenience init(
     forSubquery collection: NSExpression, usingIteratorVariable variable: String,
-    predicate: NSPredicate
+    predicate: NSPredicate, file: StaticString = #fileID, line: UInt = #line
   ) {
     self.init(
       .subquery(
         collection.fetchExpression, variable: variable,
-        raising { try predicate.fetchPredicate() }))
+        raising(file, line) { try predicate.fetchPredicate() }))
   }
 
   /// One of two expressions, as a predicate decides.
   public convenience init(
     forConditional predicate: NSPredicate, trueExpression: NSExpression,
-    falseExpression: NSExpression
+    falseExpression: NSExpression, file: StaticString = #fileID, line: UInt = #line
   ) {
     self.init(
       .conditional(
-        raising { try predicate.fetchPredicate() }, trueExpression.fetchExpression,
+        raising(file, line) { try predicate.fetchPredicate() }, trueExpression.fetchExpression,
         falseExpression.fetchExpression))
   }
 
   /// An expression written as a format, with its arguments.
-  public convenience init(format: String, _ arguments: Any?...) {
-    self.init(format: format, argumentArray: arguments)
+  public convenience init(
+    format: String, _ arguments: Any?..., file: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.init(format: format, argumentArray: arguments, file: file, line: line)
   }
 
   /// The same with the arguments as an array.
-  public convenience init(format: String, argumentArray arguments: [Any?]) {
+  public convenience init(
+    format: String, argumentArray arguments: [Any?], file: StaticString = #fileID,
+    line: UInt = #line
+  ) {
     self.init(
-      raising {
+      raising(file, line) {
         let arguments = try FormatArguments(arguments)
-        return try FetchExpression(format: format, argumentArray: arguments.values)
+        return try FetchExpression(formatWithSurplus: format, argumentArray: arguments.values)
           .replacingLeaves { leaf, _ in arguments.expression(for: leaf) }
       })
   }
@@ -95,7 +109,7 @@ open class NSExpression: NSObject {
   /// The key path; the program stops for an expression of another kind.
   open var keyPath: String {
     guard case .keyPath(let names) = fetchExpression else {
-      fatalError("\(fetchExpression) is no key path")
+      fatalError("NSExpression.keyPath: \(fetchExpression) is no key path")
     }
     return names.joined(separator: ".")
   }
@@ -119,7 +133,7 @@ open class NSExpression: NSObject {
   ///   - context: a dictionary with the values of variables, or `nil`.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
     let bindings = plainValue(context) as? [String: Any] ?? [:]
-    return raising {
+    return raising("NSExpression.expressionValue(with:context:)") {
       try fetchExpression.expressionValue(with: plainValue(object), context: bindings)
         .map(cocoaNumber)
     }

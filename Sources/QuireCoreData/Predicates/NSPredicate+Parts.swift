@@ -94,7 +94,7 @@ extension NSExpression {
   /// The name of a variable; the program stops for an expression of another kind.
   public var variable: String {
     guard case .variable(let name) = fetchExpression else {
-      fatalError("\(fetchExpression) is no variable")
+      fatalError("NSExpression.variable: \(fetchExpression) is no variable")
     }
     return name
   }
@@ -106,7 +106,7 @@ extension NSExpression {
     case .function(let function, _): return function.rawValue
     case .call(_, let selector, _): return selector
     case .path: return "valueForKeyPath:"
-    default: fatalError("\(fetchExpression) is no function")
+    default: fatalError("NSExpression.function: \(fetchExpression) is no function")
     }
   }
 
@@ -123,7 +123,7 @@ extension NSExpression {
   /// kind.
   public var collection: Any {
     guard case .aggregate(let members) = fetchExpression else {
-      fatalError("\(fetchExpression) is no list")
+      fatalError("NSExpression.collection: \(fetchExpression) is no list")
     }
     return members.map(NSExpression.init)
   }

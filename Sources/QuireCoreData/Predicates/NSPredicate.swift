@@ -25,16 +25,22 @@ open class NSPredicate: NSObject {
   public convenience init(_ predicate: FetchPredicate) { self.init(.predicate(predicate)) }
 
   /// A predicate written as a format, with its arguments: `%@` is any value, `%K` a key path.
-  public convenience init(format: String, _ arguments: Any?...) {
-    self.init(format: format, argumentArray: arguments)
+  /// Arguments that the format does not ask for are ignored.
+  public convenience init(
+    format: String, _ arguments: Any?..., file: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.init(format: format, argumentArray: arguments, file: file, line: line)
   }
 
   /// The same with the arguments as an array.
-  public convenience init(format: String, argumentArray arguments: [Any?]?) {
+  public convenience init(
+    format: String, argumentArray arguments: [Any?]?, file: StaticString = #fileID,
+    line: UInt = #line
+  ) {
     self.init(
-      raising {
+      raising(file, line) {
         let arguments = try FormatArguments(arguments ?? [])
-        return try FetchPredicate(format: format, argumentArray: arguments.values)
+        return try FetchPredicate(formatWithSurplus: format, argumentArray: arguments.values)
           .replacingLeaves { leaf, _ in arguments.expression(for: leaf) }
       })
   }
@@ -76,7 +82,8 @@ open class NSPredicate: NSObject {
   open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     switch content {
     case .predicate(let predicate):
-      return raising {
+      // Programs override this, so that it does not know where it was called.
+      return raising("\(predicate)") {
         try predicate.evaluate(
           with: plainValue(object), substitutionVariables: (bindings ?? [:]).mapValues(plainValue))
       }
@@ -95,10 +102,20 @@ open class NSPredicate: NSObject {
 
   /// A copy with values in the place of variables.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-    NSPredicate(
-      raising {
-        try fetchPredicate().withSubstitutionVariables(variables.mapValues(predicateArgument))
-      })
+    switch content {
+    case .predicate(let predicate):
+      NSPredicate(
+        raising("\(predicate)") {
+          try predicate.withSubstitutionVariables(variables.mapValues(predicateArgument))
+        })
+    case .block(let block):
+      // As in Core Data, the block gets them when it is evaluated.
+      NSPredicate(
+        .block { object, bindings in block(object, variables.merging(bindings ?? [:]) { $1 }) })
+    case .compound(let type, let parts):
+      NSCompoundPredicate(
+        type: type, subpredicates: parts.map { $0.withSubstitutionVariables(variables) })
+    }
   }
 
   /// The predicate as a format without arguments.
@@ -111,7 +128,8 @@ open class NSPredicate: NSObject {
       case .or: parts.map(\.predicateFormat).joined(separator: " OR ")
       case .not: "NOT " + parts.map(\.predicateFormat).joined()
       }
-    case .predicate, .compound: raising { try fetchPredicate().withNumbersForFlags.description }
+    case .predicate, .compound:
+      raising("predicateFormat") { try fetchPredicate().withNumbersForFlags.description }
     }
   }
 

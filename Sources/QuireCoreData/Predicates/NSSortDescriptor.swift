@@ -91,7 +91,8 @@ open class NSSortDescriptor: NSObject, @unchecked Sendable {
       guard !ascending else { return order }
       return ComparisonResult(rawValue: -order.rawValue) ?? .orderedSame
     }
-    return raising {
+    // Programs override this, so that it does not know where it was called.
+    return raising("NSSortDescriptor.compare(_:to:) by \(key ?? "SELF")") {
       let descriptor = FetchSortDescriptor(
         key: "value", ascending: ascending, options: comparison.options)
       let order = descriptor.compare(

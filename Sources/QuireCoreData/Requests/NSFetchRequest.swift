@@ -90,9 +90,11 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSCopying {
   ///
   /// A request that fetches nothing stops the program, as a cast does.
   // Generic, so that a request of a known type takes the initializer above.
-  public convenience init(_ request: some NSPersistentStoreRequest) {
+  public convenience init(
+    _ request: some NSPersistentStoreRequest, file: StaticString = #fileID, line: UInt = #line
+  ) {
     guard let request = request as? any CopiedFetch else {
-      fatalError("\(type(of: request)) is no NSFetchRequest")
+      fatalError("\(type(of: request)) is no NSFetchRequest", file: file, line: line)
     }
     self.init()
     take(request.erased)

@@ -266,7 +266,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// The section of a title.
   open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
-    raising { try content.base.section(forSectionIndexTitle: title, at: sectionIndex) }
+    raising("section(forSectionIndexTitle: \"\(title)\", at: \(sectionIndex))") {
+      try content.base.section(forSectionIndexTitle: title, at: sectionIndex)
+    }
   }
 
   /// The title of a section of a name.
@@ -276,7 +278,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// The object at an index path. One that is out of range stops the program.
   open func object(at indexPath: IndexPath) -> ResultType {
-    raising { try content.base.object(at: indexPath) } as! ResultType
+    // Programs override this, so that it does not know where it was called.
+    raising("object(at: \(indexPath))") { try content.base.object(at: indexPath) } as! ResultType
   }
 
   /// The index path of an object; `nil` if it is not in the result.

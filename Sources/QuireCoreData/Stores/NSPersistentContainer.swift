@@ -88,24 +88,27 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// A container whose model has its name. Without such a model the program stops, as Core Data's
   /// container has none then either.
-  public convenience init(name: String, fileID: String = #fileID) {
+  public convenience init(
+    name: String, fileID: String = #fileID, file: StaticString = #fileID, line: UInt = #line
+  ) {
     guard let url = Resources.model(named: name),
       let model = NSManagedObjectModel(contentsOf: url, fileID: fileID)
     else {
       fatalError(
         "there is no model \(name).xcdatamodeld among the resources of the program: copy it there "
-          + "in Package.swift")
+          + "in Package.swift", file: file, line: line)
     }
-    self.init(name: name, managedObjectModel: model, fileID: fileID)
+    self.init(name: name, managedObjectModel: model, fileID: fileID, file: file, line: line)
   }
 
   /// A container of a model.
   public init(
-    name: String, managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID
+    name: String, managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID,
+    file: StaticString = #fileID, line: UInt = #line
   ) {
     self.name = name
     coordinator = NSPersistentStoreCoordinator(
-      managedObjectModel: model, fileID: fileID)
+      managedObjectModel: model, fileID: fileID, file: file, line: line)
     let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).quire")
     state = Mutex(State(descriptions: [NSPersistentStoreDescription(url: url)]))
   }

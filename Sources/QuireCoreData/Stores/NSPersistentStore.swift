@@ -5,7 +5,9 @@ import Quire
 open class NSPersistentStore: NSObject {
   /// The store of Quire's. An ``NSIncrementalStore`` has none before a coordinator has added it.
   public var quireStore: PersistentStore {
-    guard let opened else { fatalError("no coordinator has added the store \(self)") }
+    guard let opened else {
+      fatalError("no coordinator has added the store \(Swift.type(of: self))")
+    }
     return opened
   }
   private(set) var opened: PersistentStore?

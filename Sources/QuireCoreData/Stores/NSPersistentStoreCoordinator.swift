@@ -48,11 +48,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// A coordinator without stores. A model with a mistake stops the program.
   public required init(
-    managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID
+    managedObjectModel model: NSManagedObjectModel, fileID: String = #fileID,
+    file: StaticString = #fileID, line: UInt = #line
   ) {
     ClassLookup.addModule(of: fileID)
     managedObjectModel = model
-    let versions = raising { try model.freeze() }
+    let versions = raising(file, line) { try model.freeze() }
     conditions = ValidationConditions(of: model.describedEntities)
     quireCoordinator = PersistentStoreCoordinator(
       versionedModel: versions, classes: ClassLookup.classes(of: versions.current),
@@ -257,7 +258,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Sets what the application says about a store; it is written with the next save.
   open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-    raising {
+    raising("setMetadata(_:for: \(store))") {
       try quireCoordinator.setMetadata(
         (store as? NSIncrementalStore)?.replaceMetadata(by: metadata ?? [:]) ?? metadata,
         for: store.quireStore)

@@ -24,6 +24,15 @@ extension FetchExpression {
     try self.init(format: format, argumentArray: arguments)
   }
 
+  /// The same where arguments that the format does not ask for are ignored, as in Core Data.
+  package init(
+    formatWithSurplus format: String, argumentArray: [(any PredicateConvertible)?]
+  ) throws(PredicateFormatError) {
+    var parser = try PredicateFormatParser(format, argumentArray.map { $0?.predicateValue })
+    parser.ignoresSurplus = true
+    self = try parser.parseExpression()
+  }
+
   /// An expression written as a format string; see ``init(format:_:)``.
   public init(
     format: String, argumentArray: [(any PredicateConvertible)?]

@@ -39,6 +39,19 @@ extension FetchPredicate {
     self = try parser.parse()
   }
 
+  /// The same where arguments that the format does not ask for are ignored, as in Core Data.
+  package init(
+    formatWithSurplus format: String, argumentArray: [(any PredicateConvertible)?]
+  ) throws(PredicateFormatError) {
+    do {
+      try self.init(format: format, argumentArray: argumentArray)
+    } catch {
+      var parser = try PredicateFormatParser(format, argumentArray.map { $0?.predicateValue })
+      parser.ignoresSurplus = true
+      self = try parser.parse()
+    }
+  }
+
   /// A predicate written as a format string; see ``init(format:_:)``.
   public init(
     format: String, argumentArray: [(any PredicateConvertible)?]

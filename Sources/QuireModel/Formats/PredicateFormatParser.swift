@@ -7,6 +7,8 @@ struct PredicateFormatParser {
   var lexer: FormatLexer
   let arguments: [PredicateValue?]
   var argumentCount = 0
+  /// Whether arguments that the format does not ask for are ignored.
+  var ignoresSurplus = false
   /// Whether a number with more digits than a double has is a decimal.
   var keepsDigits = false
   /// The number of nested calls that the parser is in.
@@ -39,7 +41,7 @@ struct PredicateFormatParser {
 
   private func finish(expected: String) throws(PredicateFormatError) {
     if lexer.next != .end { throw lexer.error(expected: expected) }
-    if argumentCount < arguments.count {
+    if argumentCount < arguments.count, !ignoresSurplus {
       throw lexer.error(
         expected: "a format for \(argumentCount) arguments", found: "\(arguments.count) of them")
     }

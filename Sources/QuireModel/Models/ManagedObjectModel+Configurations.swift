@@ -53,7 +53,8 @@ extension ManagedObjectModel {
   }
 
   /// Whether a store whose entities have these hashes can be opened with a configuration of this
-  /// model without a migration.
+  /// model without a migration: one that was made with the configuration, or with all entities of
+  /// the model.
   ///
   /// - Parameter name: `nil` for all entities. A configuration that the model does not have is
   ///   compatible with nothing.
@@ -62,7 +63,7 @@ extension ManagedObjectModel {
   ) -> Bool {
     guard let entities = entities(forConfigurationName: name) else { return false }
     let own = Dictionary(entities.map { ($0.name, $0.versionHash) }) { first, _ in first }
-    return own == hashes
+    return own == hashes || name != nil && hashes == entityVersionHashesByName
   }
 
   /// Whether a store with this metadata can be opened with a configuration of this model without a

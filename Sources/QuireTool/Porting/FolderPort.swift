@@ -85,7 +85,6 @@ package struct FolderPort {
       self.files[index].portEntityNames()
       self.files[index].portValidation(classes)
       self.files[index].portInitializers(classes)
-      self.files[index].portPlainObjects()
       self.files[index].listAbsences(classes)
       if models.isEmpty { self.files[index].listModels() }
     }

@@ -50,13 +50,6 @@ extension PortedFile {
           "objectWillChange", atToken: index,
           "if it is a managed object's: there is no Combine, observe "
             + "NSManagedObjectContextObjectsDidChange")
-      } else if word == "NSMappingModel", source.isPunctuation(index + 1, "("),
-        token(labelled: "contentsOf", in: index + 1) != nil
-      {
-        record(
-          "NSMappingModel(contentsOf:)", atToken: index,
-          "a document is read with its models: NSMappingModel(from:forSourceModel:destinationModel:)"
-        )
       } else if source.isPunctuation(index + 1, "(") {
         listObserving(index, word)
       }

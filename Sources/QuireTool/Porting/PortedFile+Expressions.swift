@@ -125,7 +125,8 @@ extension PortedFile {
   }
 
   /// Writes `NSPredicate(format: f, argumentArray: all)` for
-  /// `withVaList(all) { NSPredicate(format: f, arguments: $0) }`, as a list of C cannot be read.
+  /// `withVaList(all) { NSPredicate(format: f, arguments: $0) }`, as objects cannot be read of a
+  /// list of C's.
   private mutating func portArgumentList(_ index: Int) {
     guard
       let label = (index + 2..<source.partners[index + 1]).first(where: {
@@ -143,7 +144,7 @@ extension PortedFile {
     else {
       return record(
         "NSPredicate(format:arguments:)", atToken: index,
-        "a list of C arguments cannot be read: write NSPredicate(format:argumentArray:)")
+        "of a list of C arguments only numbers are read: write NSPredicate(format:argumentArray:)")
     }
     let list = source.text(of: bytes(of: source.partners[end] + 1..<end))
     edits.remove(bytes(of: name..<index))

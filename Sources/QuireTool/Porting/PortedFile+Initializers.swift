@@ -61,33 +61,6 @@ extension PortedFile {
     return names.contains(values)
   }
 
-  /// Makes objects of an entity's own class, where `NSManagedObject(entity:insertInto:)` is called:
-  /// an initialiser of Swift makes an object of the class that it is called on.
-  mutating func portPlainObjects() {
-    guard usesCoreData else { return }
-    for index in source.tokens.indices
-    where source.isWord(index, "NSManagedObject") && source.isPunctuation(index + 1, "(") {
-      let (open, close) = (index + 1, source.partners[index + 1])
-      guard let entity = token(labelled: "entity", in: open),
-        let context = token(labelled: "insertInto", in: open),
-        let comma = (entity..<context).last(where: { source.isPunctuation($0, ",") })
-      else { continue }
-      if source.text(of: bytes(of: context..<close)).trimmingPrefix(" ").hasPrefix("nil") {
-        record(
-          "NSManagedObject(entity:insertInto: nil)", atToken: index,
-          "it is of that class alone, not of the entity's: name the class, if it has one")
-        continue
-      }
-      guard let label = source.significant(from: open + 1) else { continue }
-      edits.replace(
-        bytes(of: index..<open), with: "NSEntityDescription.insertNewObject")
-      edits.replace(bytes(of: label..<label + 1), with: "forEntityName")
-      edits.insert(".name!", at: source.tokens[comma].range.lowerBound)
-      let other = (comma..<context).first { source.isWord($0, "insertInto") }
-      if let other { edits.replace(source.tokens[other].range, with: "into") }
-    }
-  }
-
   // MARK: Transformers
 
   private func isTransformer(_ declaration: SwiftDeclaration) -> Bool {

@@ -120,12 +120,6 @@ import Testing
         "Sources/Cellar/Storage/SettingsStore.swift",
         "public import QuireCoreData\n",
         "import QuireCoreData\n"),
-      Edit(
-        "Sources/Cellar/Queries/Copier.swift",
-        "    let copy = Object(entity: object.entity, insertInto: context)\n",
-        "    let copy =\n"
-          + "      NSEntityDescription.insertNewObject(forEntityName: object.entity.name!, into: context)\n"
-          + "      as! Object\n"),
     ],
   ]
 

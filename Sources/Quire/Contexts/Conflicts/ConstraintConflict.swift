@@ -33,6 +33,14 @@ public struct ConstraintConflict: CustomStringConvertible {
   }
 
   public var description: String { report.description }
+
+  package init(
+    report: Report, databaseObject: ManagedObject?, conflictingObjects: [ManagedObject]
+  ) {
+    self.report = report
+    self.databaseObject = databaseObject
+    self.conflictingObjects = conflictingObjects
+  }
 }
 
 @available(*, unavailable)

@@ -13,6 +13,8 @@ struct ContextEvent {
 
   private(set) var inserted: Set<ManagedObject> = []
   private(set) var deleted: Set<ManagedObject> = []
+  /// Objects that were inserted and deleted in this event, where notices have them.
+  private(set) var dropped: Set<ManagedObject> = []
   private(set) var refreshed: Set<ManagedObject> = []
   /// Objects with changes that were refreshed: other properties may differ than those that were
   /// set.
@@ -21,16 +23,23 @@ struct ContextEvent {
   private(set) var changed: [ManagedObject: [String: Former]] = [:]
 
   var isEmpty: Bool {
-    inserted.isEmpty && deleted.isEmpty && refreshed.isEmpty && changed.isEmpty
+    inserted.isEmpty && deleted.isEmpty && dropped.isEmpty && refreshed.isEmpty && changed.isEmpty
   }
 
   mutating func recordInsertion(of object: ManagedObject) {
+    dropped.remove(object)
     if deleted.remove(object) == nil { inserted.insert(object) }
   }
 
   /// Records a deletion. An object that was inserted in the same event is dropped instead.
-  mutating func recordDeletion(of object: ManagedObject) {
-    if inserted.remove(object) == nil { deleted.insert(object) }
+  ///
+  /// - Parameter noticesDropped: whether the notice is to have it nevertheless.
+  mutating func recordDeletion(of object: ManagedObject, noticesDropped: Bool = false) {
+    if inserted.remove(object) == nil {
+      deleted.insert(object)
+    } else if noticesDropped {
+      dropped.insert(object)
+    }
   }
 
   /// Records a refresh.
@@ -75,7 +84,7 @@ struct ContextEvent {
   func notice(of context: ManagedObjectContext) -> ContextNotice? {
     var notice = ContextNotice(.didChangeObjects, context)
     notice.insertedObjects = inserted.filter { $0.context === context && !$0.isDeleted }
-    notice.deletedObjects = deleted
+    notice.deletedObjects = deleted.union(dropped)
     for (object, formers) in changed
     where object.context === context && object.hasChanges && !object.isDeleted
       && !inserted.contains(object) && !deleted.contains(object)
@@ -88,8 +97,8 @@ struct ContextEvent {
       object.context === context && !inserted.contains(object) && !deleted.contains(object)
         && !notice.updatedObjects.contains(object)
     }
-    if notice.insertedObjects.isEmpty, notice.updatedObjects.isEmpty, deleted.isEmpty,
-      notice.refreshedObjects.isEmpty
+    if notice.insertedObjects.isEmpty, notice.updatedObjects.isEmpty,
+      notice.deletedObjects.isEmpty, notice.refreshedObjects.isEmpty
     {
       return nil
     }

@@ -103,7 +103,8 @@ final class NoticeCenter: ContextObserver {
   }
 
   func didDelete(_ object: ManagedObject) {
-    event.recordDeletion(of: object)
+    event.recordDeletion(
+      of: object, noticesDropped: context?.noticesDeletionsOfNewObjects ?? false)
     context?.awaitEndOfEvent()
   }
 

@@ -41,9 +41,9 @@ final class MigrationTests: XCTestCase {
     parcel.setValue(state, forKey: "state")
     let route = parcel.mutableOrderedSetValue(forKey: "stops")
     for address in stops {
-      let stop = NSEntityDescription.insertNewObject(
-        forEntityName: NSEntityDescription.entity(forEntityName: "Stop", in: context)!.name!,
-        into: context)
+      let stop = NSManagedObject(
+        entity: NSEntityDescription.entity(forEntityName: "Stop", in: context)!,
+        insertInto: context)
       stop.setValue(address, forKey: "address")
       route.add(stop)
     }

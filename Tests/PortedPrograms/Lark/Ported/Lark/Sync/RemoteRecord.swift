@@ -44,7 +44,7 @@ struct RecordMapper {
     }
     let object =
       try find(entity, identity.name, identifier)
-      ?? NSEntityDescription.insertNewObject(forEntityName: entity.name!, into: context)
+      ?? NSManagedObject(entity: entity, insertInto: context)
     for (attribute, key) in attributes(of: entity) {
       guard let value = record[key] else { continue }
       let converted = try convert(value, for: attribute)

@@ -14,9 +14,7 @@ public struct Copier {
 
   public mutating func copy<Object: NSManagedObject>(_ object: Object) -> Object {
     if let copy = copies[object.objectID] as? Object { return copy }
-    let copy =
-      NSEntityDescription.insertNewObject(forEntityName: object.entity.name!, into: context)
-      as! Object
+    let copy = Object(entity: object.entity, insertInto: context)
     copies[object.objectID] = copy
     let attributes = object.entity.attributesByName.values.filter {
       !($0 is NSDerivedAttributeDescription) && !skippedKeys.contains($0.name)
