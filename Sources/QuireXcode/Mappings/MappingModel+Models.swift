@@ -21,10 +21,12 @@ extension MappingModel {
       steps.flatMap { step in (step..<versions.count).map { ($0 - step, $0) } }
       + steps.flatMap { step in (step..<versions.count).map { ($0, $0 - step) } }
     let named = pairs.filter { file.isNamed(versions[$0.0].name, versions[$0.1].name) }
-    for (source, destination) in file.hasOutlines ? named + pairs : named {
-      let (source, destination) = (versions[source].model, versions[destination].model)
-      guard file.fits(source: source, destination: destination),
-        let found = try? XcodeMappingModel(file, source, destination, [])
+    let outlines = versions.map { XcodeModelOutline($0.model) }
+    let own = file.outlines
+    for (source, destination) in own.areThere ? named + pairs : named {
+      guard own.fit(outlines[source], outlines[destination]),
+        let found = try? XcodeMappingModel(
+          file, versions[source].model, versions[destination].model, [])
       else { continue }
       self = found.mappingModel
       return
@@ -34,12 +36,6 @@ extension MappingModel {
 }
 
 extension XcodeMappingFile {
-  /// Whether the file itself says what its models have.
-  fileprivate var hasOutlines: Bool {
-    guard case .document(let document) = content else { return true }
-    return document.sourceOutline != nil && document.destinationOutline != nil
-  }
-
   /// Whether the file says that it was written for the versions of these names.
   fileprivate func isNamed(_ source: String, _ destination: String) -> Bool {
     guard case .document(let document) = content else { return false }

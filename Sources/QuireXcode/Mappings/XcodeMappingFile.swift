@@ -85,11 +85,27 @@ struct XcodeMappingFile {
     }
   }
 
-  /// Whether it is a mapping between models of this shape, as far as it says itself.
-  func fits(source: XcodeModelOutline, destination: XcodeModelOutline) -> Bool {
-    guard case .document(let document) = content else { return true }
-    return document.sourceOutline.map { $0 == source } ?? true
-      && document.destinationOutline.map { $0 == destination } ?? true
+  /// The shapes of the models that a document is between, by the copies in it.
+  struct Outlines {
+    let source: XcodeModelOutline?
+    let destination: XcodeModelOutline?
+    let isCompiled: Bool
+
+    /// Whether the file itself says what its models have.
+    var areThere: Bool { isCompiled || source != nil && destination != nil }
+
+    /// Whether these are the models, as far as the file says it.
+    func fit(_ source: XcodeModelOutline, _ destination: XcodeModelOutline) -> Bool {
+      (self.source ?? source) == source && (self.destination ?? destination) == destination
+    }
+  }
+
+  var outlines: Outlines {
+    guard case .document(let document) = content else {
+      return Outlines(source: nil, destination: nil, isCompiled: true)
+    }
+    return Outlines(
+      source: document.sourceOutline, destination: document.destinationOutline, isCompiled: false)
   }
 }
 

@@ -116,12 +116,13 @@ extension MappingModel {
     destinationModel: ManagedObjectModel?, migrationPolicies: [EntityMigrationPolicy.Type] = []
   ) throws(XcodeMappingError) {
     guard let sourceModel, let destinationModel else { return nil }
-    let (source, destination) = (XcodeModelOutline(sourceModel), XcodeModelOutline(destinationModel))
+    let source = XcodeModelOutline(sourceModel)
+    let destination = XcodeModelOutline(destinationModel)
     var failure: XcodeMappingError?
     for url in MappingModel.candidates(in: folders) {
       do throws(XcodeMappingError) {
         let file = try XcodeMappingFile(contentsOf: url, unlessNotFrom: source, to: destination)
-        guard let file, file.fits(source: source, destination: destination) else { continue }
+        guard let file, file.outlines.fit(source, destination) else { continue }
         self =
           try XcodeMappingModel(file, sourceModel, destinationModel, migrationPolicies).mappingModel
         return
