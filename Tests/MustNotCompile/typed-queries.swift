@@ -26,8 +26,8 @@ func queries() {
   _ = Artwork.where { $0.title.hasPrefix("a") }  // error: has been renamed to 'beginsWith(_:)'
   _ = Artwork.where { $0.artist.name.hasSuffix("a") }  // error: has been renamed to 'endsWith(_:)'
   _ = Artist.where { $0.artworks.contains(where: { $0.price > 1 }) }  // error: renamed to 'any(_:)'
-  _ = Artwork.where { $0.hasChanges }  // error: type 'NotInAnyStore'
-  _ = Artwork.where { $0.artist.isFault == true }  // error: type 'NotInAnyStore'
+  _ = Artwork.where { $0.hasChanges }  // error: filter the objects that were fetched
+  _ = Artwork.where { $0.artist.isFault == true }  // error: filter the objects that were fetched
   _ = Artwork.where { 2 * $0.title > 1 }  // error: cannot convert value of type 'QueryPath<String>'
   _ = Artwork.where { $0.price.magnitude > 3 }  // error: requires that
   _ = Artwork.where { $0.owner.price.exponent > 3 }  // error: requires that

@@ -107,10 +107,10 @@ final class PropertyProbe: @unchecked Sendable {
         ? "reads no property of the model" : "reads \(Self.list(of: reads))"
       error = PersistenceError(
         .undefinedKey,
-        "\(Object.self) is asked for a value of type \(Value.self) that the class computes; the getter "
-          + "\(read). A store has the properties of the model alone: write what the getter does with "
-          + "these instead, keep its value as an attribute (derivedFrom: in @Managed), or filter and sort "
-          + "the objects that were fetched")
+        "\(Object.self) is asked for a value of type \(Value.self) that Swift works out, and not the store: "
+          + "it \(read). A store has the properties of the model alone: write what is done with these "
+          + "instead, keep the value as an attribute (derivedFrom: in @Managed), or filter and sort the "
+          + "objects that were fetched")
     }
     error.entityName = entityName
     return error

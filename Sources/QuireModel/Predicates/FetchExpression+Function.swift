@@ -81,8 +81,8 @@ extension FetchExpression {
     /// The value itself. In Core Data: without the help of an index.
     case withoutIndex = "noindex:"
 
-    // Parts of a date in the calendar of ISO 8601, in UTC, as integers. Of another zone, its seconds
-    // are added before: `month:(taken + 3600)`.
+    // Parts of a date in the calendar of ISO 8601, in UTC, as integers. Of another zone, its
+    // seconds are added before: `month:(taken + 3600)`.
     /// The year of a date.
     case year = "year:"
     /// The month of a date, 1 to 12.

@@ -122,7 +122,7 @@ struct XcodeMappingDocument {
 
   /// The data of the first attribute of a name in a document of which nothing else is read.
   ///
-  /// - Returns: `nil` when it is not there in the form that Xcode gives it; perhaps it is in another.
+  /// - Returns: `nil` when it is not there in the form that Xcode gives it; it may be in another.
   static func data(ofFirst name: String, in document: Data) -> Data? {
     guard let start = document.range(of: Data("\"\(name)\"".utf8))?.upperBound,
       let begin = document[start...].firstIndex(of: UInt8(ascii: ">")),

@@ -256,18 +256,20 @@ import Testing
       #expect(error?.code == code, "\(String(describing: error))")
       #expect(error?.message.contains(word) ?? false, "\(String(describing: error))")
     }
-    expect(.undefinedKey, "no property") { _ = try context.sum(\Artwork.doubled) }
-    expect(.undefinedKey, "no property") { _ = try context.sum(\Artwork.price.magnitude) }
-    expect(.undefinedKey, "no property") { _ = try context.sum(\Artist.artworks.count) }
-    expect(.undefinedKey, "no property") { _ = try context.minimum(\Artwork.other) }
-    expect(.undefinedKey, "no property") { _ = try context.sum(\Artwork.area) }
-    expect(.undefinedKey, "no property") {
+    expect(.undefinedKey, "that Swift works out") { _ = try context.sum(\Artwork.doubled) }
+    expect(.undefinedKey, "that Swift works out") { _ = try context.sum(\Artwork.price.magnitude) }
+    expect(.undefinedKey, "that Swift works out") { _ = try context.sum(\Artist.artworks.count) }
+    expect(.undefinedKey, "that Swift works out") { _ = try context.minimum(\Artwork.other) }
+    expect(.undefinedKey, "that Swift works out") { _ = try context.sum(\Artwork.area) }
+    expect(.undefinedKey, "that Swift works out") {
       _ = try context.aggregate(Artwork.self, .distinctCount(\Artwork.page?.scheme))
     }
     let pages = try context.aggregate(Artwork.self, .distinctCount(\.page))
     #expect(pages == 0)
-    expect(.undefinedKey, "no property") { _ = try context.maximum(\Artist.name.count) }
-    expect(.undefinedKey, "no property") { _ = try context.maximum(\Artist.name.localizedName) }
+    expect(.undefinedKey, "that Swift works out") { _ = try context.maximum(\Artist.name.count) }
+    expect(.undefinedKey, "that Swift works out") {
+      _ = try context.maximum(\Artist.name.localizedName)
+    }
     expect(.undefinedKey, "is price meant?") {
       _ = try context.aggregate(Artwork.self, .sum(Key("prise"), as: Double.self))
     }

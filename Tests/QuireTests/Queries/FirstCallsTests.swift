@@ -288,45 +288,45 @@ private final class Atlas: Book {
     let (context, book) = (scene.context, scene.books[0])
     let mistakes: [(words: String, () throws -> Void)] = [
       (
-        "of type Bool that the class computes; the getter reads pages",
+        "of type Bool that Swift works out, and not the store: it reads pages",
         {
           _ = try context.fetch(Book.where { $0.isThick })
         }
       ),
       (
-        "of type String that the class computes; the getter reads title",
+        "of type String that Swift works out, and not the store: it reads title",
         {
           _ = try context.fetch(Book.sorted(by: \.initial))
         }
       ),
       (
-        "the getter reads title",
+        "it reads title",
         { _ = try context.fetch(Shelf.where { $0.books.any { $0.initial == "E" } }) }
       ),
       (
-        "the getter reads title",
+        "it reads title",
         { _ = try context.aggregate(Book.self, .count, groupedBy: \.initial) }
       ),
       (
-        "the getter reads title",
+        "it reads title",
         { _ = try context.aggregate(Book.self, .count, groupedBy: { $0.initial }) }
       ),
-      ("the getter reads title", { _ = try context.values(Book.self, \.initial) }),
-      ("the getter reads title", { _ = try context.sum(\Book.title.count) }),
+      ("it reads title", { _ = try context.values(Book.self, \.initial) }),
+      ("it reads title", { _ = try context.sum(\Book.title.count) }),
       (
-        "the getter reads title",
+        "it reads title",
         {
           _ = try FetchPredicate(Book.self) { $0.initial == "E" }.evaluate(with: book)
         }
       ),
       (
-        "the getter reads title",
+        "it reads title",
         {
           _ = try [book].sorted(using: [FetchSortDescriptor(\Book.initial)])
         }
       ),
       (
-        "the getter reads title",
+        "it reads title",
         { _ = try context.fetch(Book.where { Key(\Book.initial) == "E" && $0.pages > 1 }) }
       ),
       (

@@ -183,9 +183,10 @@ import Testing
         }
       }
       expectError(#Predicate<Artist> { $0.name.count > 3 }, "utf16.count")
-      expectError(#Predicate<Artist> { $0.shouting == "ANA" }, "no property of Artist")
-      expectError(#Predicate<Artist> { $0.sold.isEmpty }, "no property of Artist")
-      expectError(#Predicate<Artist> { $0.hasChanges }, "no property of Artist")
+      expectError(#Predicate<Artist> { $0.shouting == "ANA" }, "it reads name")
+      expectError(#Predicate<Artist> { $0.sold.isEmpty }, "it reads artworks")
+      expectError(
+        #Predicate<Artist> { $0.hasChanges }, "hasChanges is known of objects in memory alone")
       expectError(
         #Predicate<SmallGallery.Unregistered> { $0.name == "a" }, "registered for no entity")
     }

@@ -318,6 +318,6 @@ private final class Setting: ManagedObject {
     let error = #expect(throws: (any Error).self) {
       try context.fetch(Artwork.where { $0.shout == "A" })
     }
-    #expect("\(error.map { "\($0)" } ?? "")".contains("the getter reads title"))
+    #expect("\(error.map { "\($0)" } ?? "")".contains("it reads title"))
   }
 }

@@ -46,28 +46,33 @@ extension QueryPath where Value: ToManyManagedValue {
 
 // MARK: Objects
 
-/// What objects in memory know of themselves, such as whether they have changes, and no row does:
-/// nothing can be asked of it in a query. Filter the objects that were fetched.
-public enum NotInAnyStore {}
+// What an object says of itself in memory is in no row. Without a constraint: beside a member that
+// has one, the compiler takes the property of the class.
+extension QueryPath {
+  @available(*, unavailable, message: "no store knows it: filter the objects that were fetched")
+  public var hasChanges: QueryPath<Bool> { unavailable() }
 
-// They are not marked as unavailable: the compiler would take the class's own property then.
-extension QueryPath where Value: ToOneManagedValue {
-  /// No store knows it: filter the objects that were fetched.
-  public var hasChanges: NotInAnyStore { unavailable() }
-  /// No store knows it: filter the objects that were fetched.
-  public var hasPersistentChangedValues: NotInAnyStore { unavailable() }
-  /// No store knows it: filter the objects that were fetched.
-  public var isInserted: NotInAnyStore { unavailable() }
-  /// No store knows it: filter the objects that were fetched.
-  public var isUpdated: NotInAnyStore { unavailable() }
-  /// A fetch finds no object that was deleted.
-  public var isDeleted: NotInAnyStore { unavailable() }
-  /// No store knows it: filter the objects that were fetched.
-  public var isFault: NotInAnyStore { unavailable() }
-  /// No store knows it: filter the objects that were fetched.
-  public var isInaccessible: NotInAnyStore { unavailable() }
-  /// Write `Key.entity == "Artwork"`, or fetch the subclass.
-  public var entity: NotInAnyStore { unavailable() }
-  /// No store knows it.
-  public var managedObjectContext: NotInAnyStore { unavailable() }
+  @available(*, unavailable, message: "no store knows it: filter the objects that were fetched")
+  public var hasPersistentChangedValues: QueryPath<Bool> { unavailable() }
+
+  @available(*, unavailable, message: "no store knows it: filter the objects that were fetched")
+  public var isInserted: QueryPath<Bool> { unavailable() }
+
+  @available(*, unavailable, message: "no store knows it: filter the objects that were fetched")
+  public var isUpdated: QueryPath<Bool> { unavailable() }
+
+  @available(*, unavailable, message: "a fetch finds no object that was deleted")
+  public var isDeleted: QueryPath<Bool> { unavailable() }
+
+  @available(*, unavailable, message: "no store knows it: filter the objects that were fetched")
+  public var isFault: QueryPath<Bool> { unavailable() }
+
+  @available(*, unavailable, message: "no store knows it: filter the objects that were fetched")
+  public var isInaccessible: QueryPath<Bool> { unavailable() }
+
+  @available(*, unavailable, message: "write Key.entity == name, or fetch the subclass")
+  public var entity: QueryPath<String> { unavailable() }
+
+  @available(*, unavailable, message: "no store knows it")
+  public var managedObjectContext: QueryPath<ManagedObjectContext?> { unavailable() }
 }
