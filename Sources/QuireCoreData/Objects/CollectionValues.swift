@@ -53,6 +53,8 @@ private struct NumberSum {
   private var exact = Decimal(0)
   private var rounded = 0.0
   private var isExact = true
+  /// A decimal that is too large is no number.
+  private var hasDecimal: Bool { isExact && !exact.isNaN }
 
   /// - Returns: `nil` if one of the values is nothing that Foundation adds.
   init?(_ values: [Any]) {
@@ -80,11 +82,11 @@ private struct NumberSum {
     rounded += number
   }
 
-  var total: Any { isExact ? exact as Any : rounded as Any }
+  var total: Any { hasDecimal ? exact as Any : rounded as Any }
 
   func average(of count: Int) -> Any {
     if count == 0 { return 0.0 }
-    return isExact ? exact / Decimal(count) as Any : rounded / Double(count) as Any
+    return hasDecimal ? exact / Decimal(count) as Any : rounded / Double(count) as Any
   }
 }
 

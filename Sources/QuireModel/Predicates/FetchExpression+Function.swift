@@ -81,15 +81,15 @@ extension FetchExpression {
     /// The value itself. In Core Data: without the help of an index.
     case withoutIndex = "noindex:"
 
-    // Parts of a date in the calendar of ISO 8601, in UTC, as integers. Of another zone, its
-    // seconds are added before: `month:(taken + 3600)`.
+    // Parts of a date in UTC, as integers, those of Foundation's Gregorian calendar. Of another
+    // zone, its seconds are added before: `month:(taken + 3600)`.
     /// The year of a date.
     case year = "year:"
     /// The month of a date, 1 to 12.
     case month = "month:"
     /// The day of a date in its month, 1 to 31.
     case day = "day:"
-    /// The day of a date in its week, from 1 for Monday to 7 for Sunday.
+    /// The day of a date in its week, from 1 for Sunday to 7 for Saturday.
     case weekday = "weekday:"
     /// The hour of a date, 0 to 23.
     case hour = "hour:"

@@ -198,7 +198,7 @@ private final class Atlas: Book {
       ({ $0.bought.hour.in(3...9) }, { (3...9).contains(part(.hour, $0.bought) ?? -1) }),
       ({ ($0.bought + 7200).hour < 2 }, { (part(.hour, $0.bought + 7200) ?? 9) < 2 }),
       ({ ($0.bought - 7200).day == 31 }, { part(.day, $0.bought - 7200) == 31 }),
-      ({ $0.bought.weekday == 7 }, { part(.weekday, $0.bought) == 1 }),
+      ({ $0.bought.weekday == 7 }, { part(.weekday, $0.bought) == 7 }),
       ({ $0.bought.minute == 30 && $0.bought.second == 0 }, { part(.minute, $0.bought) == 30 }),
       (
         { $0.shelf.books.any { 3 * $0.pages > 400 } },
@@ -273,6 +273,10 @@ private final class Atlas: Book {
     #expect(years.count > 2 && years == years.sorted(by: >) && !years.contains(2001))
     #expect(rows.allSatisfy { ($0["next"] as? Int) == ($0["year"] as? Int).map { $0 + 1 } })
     let total = rows.compactMap { $0["n"] as? Int }.reduce(0, +)
+    request.propertiesToGroupBy = [try ExpressionDescription("pages", format: "sum:(pages)")]
+    (request.havingPredicate, request.propertiesToFetch) = (nil, [])
+    let error = persistenceError { _ = try scene.context.dictionaries(for: request) }
+    #expect(error?.message.contains("no value to group by") == true)
     #expect(
       total
         == scene.books.count { ($0.printed?.timeIntervalSinceReferenceDate ?? 0) >= 365 * Self.day }

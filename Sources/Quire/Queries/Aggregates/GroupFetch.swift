@@ -49,6 +49,10 @@ extension GroupQuery {
     do {
       for group in groups {
         try group.checkDepth()
+        if group.hasAggregate {
+          throw mistake(
+            group.description, entity, "is a value of a whole group, and no value to group by")
+        }
         if case .collection = try check.type(of: group) {
           throw mistake(
             group.description, entity, "leads to many: objects are grouped by one value each")

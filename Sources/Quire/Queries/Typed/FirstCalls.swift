@@ -25,8 +25,8 @@ extension ManagedObjectContext {
     try fetch(request.limit(1)).first
   }
 
-  /// An object of a class of which something is true: the first in the order of
-  /// ``FetchRequest/sortDescriptors`` without any.
+  /// An object of a class of which something is true: the first in the order that objects have
+  /// where none is asked for; `nil` if there is none.
   ///
   /// `let wave = try context.first(Artwork.self) { $0.slug == "the-great-wave" }`
   public final func first<Object: ManagedObject>(

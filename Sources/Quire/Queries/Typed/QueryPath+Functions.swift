@@ -108,7 +108,7 @@ extension QueryPath where Value: AggregateValue, Value.Present == String {
 
 // MARK: Dates
 
-// In the calendar of ISO 8601, in UTC. Of another zone, its seconds are added before:
+// In UTC, those of Foundation's Gregorian calendar. Of another zone, its seconds are added before:
 // `($0.taken + 3600).month`. No index serves a part of a date: a range of dates is found by one.
 extension QueryPath where Value == Date {
   /// The year of the date.
@@ -117,7 +117,7 @@ extension QueryPath where Value == Date {
   public var month: QueryPath<Int> { applying(.month) }
   /// The day of the date in its month, 1 to 31.
   public var day: QueryPath<Int> { applying(.day) }
-  /// The day of the date in its week, from 1 for Monday to 7 for Sunday.
+  /// The day of the date in its week, from 1 for Sunday to 7 for Saturday.
   public var weekday: QueryPath<Int> { applying(.weekday) }
   /// The hour of the date, 0 to 23.
   public var hour: QueryPath<Int> { applying(.hour) }
@@ -134,7 +134,7 @@ extension QueryPath where Value == Date? {
   public var month: QueryPath<Int?> { applying(.month) }
   /// The day of the date in its month, 1 to 31.
   public var day: QueryPath<Int?> { applying(.day) }
-  /// The day of the date in its week, from 1 for Monday to 7 for Sunday.
+  /// The day of the date in its week, from 1 for Sunday to 7 for Saturday.
   public var weekday: QueryPath<Int?> { applying(.weekday) }
   /// The hour of the date, 0 to 23.
   public var hour: QueryPath<Int?> { applying(.hour) }
