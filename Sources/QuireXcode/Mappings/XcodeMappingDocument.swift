@@ -113,8 +113,7 @@ struct XcodeMappingDocument {
 
   func data(_ name: String, of item: Item) throws(XcodeMappingError) -> Data? {
     guard let text = text(name, of: item) else { return nil }
-    // Xcode breaks the lines; what else is not base 64 is damage.
-    guard let data = Data(base64Encoded: text.filter { !$0.isWhitespace }) else {
+    guard let data = Self.data(ofBase64: text.utf8) else {
       throw incomplete(item, "\(name) is not in base 64")
     }
     return data
@@ -124,15 +123,19 @@ struct XcodeMappingDocument {
   ///
   /// - Returns: `nil` when it is not there in the form that Xcode gives it; it may be in another.
   static func data(ofFirst name: String, in document: Data) -> Data? {
-    guard let start = document.range(of: Data("\"\(name)\"".utf8))?.upperBound,
-      let begin = document[start...].firstIndex(of: UInt8(ascii: ">")),
-      let end = document[(begin + 1)...].firstIndex(of: UInt8(ascii: "<"))
-    else { return nil }
-    let text = document[(begin + 1)..<end].filter { !Self.whitespace.contains($0) }
-    return Data(base64Encoded: Data(text))
+    guard let attribute = document.range(of: Data("\"\(name)\"".utf8)) else { return nil }
+    return document[attribute.upperBound...].withUnsafeBytes { bytes in
+      guard let begin = bytes.firstIndex(of: UInt8(ascii: ">")),
+        let end = bytes[(begin + 1)...].firstIndex(of: UInt8(ascii: "<"))
+      else { return nil }
+      return data(ofBase64: bytes[(begin + 1)..<end])
+    }
   }
 
-  private static let whitespace: Set<UInt8> = [9, 10, 13, 32]
+  /// Xcode breaks the lines; what else is not base 64 is damage.
+  private static func data(ofBase64 text: some Sequence<UInt8>) -> Data? {
+    Data(base64Encoded: Data(text.filter { $0 > UInt8(ascii: " ") }))
+  }
 
   func incomplete(_ item: Item, _ words: String) -> XcodeMappingError {
     Self.incomplete(file, item.line, words)

@@ -408,5 +408,12 @@ import Testing
     try folder.write(
       own.replacingOccurrences(of: "</database>", with: ""), to: "C.xcmappingmodel/xcmapping.xml")
     #expect(throws: XcodeMappingError.self) { try search() }
+    // Cut within its copies, a document is an error, and nothing is read behind its end.
+    let start = try #require(own.range(of: "sourcemodeldata")).lowerBound
+    for length in stride(from: 0, through: 120, by: 1) {
+      let end = own.index(start, offsetBy: length)
+      try folder.write(String(own[..<end]), to: "C.xcmappingmodel/xcmapping.xml")
+      #expect(throws: XcodeMappingError.self, "\(length)") { try search() }
+    }
   }
 }
