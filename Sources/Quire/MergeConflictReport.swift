@@ -12,6 +12,12 @@ public struct MergeConflictReport: Hashable, Sendable {
   public var newVersion: Int
   /// The names of the properties that were changed here.
   public var changedProperties: [String] = []
+  /// Those of the properties changed here that are in dispute: with what another save has done with
+  /// the ``disputingProperties``. All of them when the object was deleted there.
+  public var disputedProperties: [String] = []
+  /// The names of the properties that another save has changed, and by which it disputes changes
+  /// made here; empty when it is a deletion that is disputed.
+  public var disputingProperties: [String] = []
   /// What was fetched, by the names of the properties. Those without a value are left out.
   public var objectValues: [String: Value] = [:]
   /// What the store has now; `nil` when the object is gone.

@@ -118,12 +118,12 @@ import Testing
       try theirs.save()
     } catch let error as PersistenceError {
       print(error.code == .managedObjectMerge)
-      print(error.message)
+      for conflict in error.conflicts { print(conflict) }
     }
     #expect(
       printed.take() == """
         true
-        an object of this save changed in the store since it was read: Book/p1 has version 2, the changes were made to version 1
+        Book/p1 has version 2, the changes were made to version 1: title changed here, price there
         """)
     theirs.mergePolicy = .mergeByPropertyObjectTrump
     try theirs.save()

@@ -79,6 +79,32 @@ final class Seen: @unchecked Sendable {
     #expect(same?.pages == 10)
   }
 
+  @Test func `changes from elsewhere are merged on each context's own queue`() async throws {
+    let context = container.newBackgroundContext()
+    let id = try await context.perform {
+      let book = Library.book("Emma", in: context)
+      try context.save()
+      return book.objectID
+    }
+    let isMerging = Mutex(false)
+    let wasBusy = Mutex<Bool?>(nil)
+    await withCheckedContinuation { continuation in
+      context.perform {
+        // Long enough for the merge below, which has to wait for this block, to begin.
+        DispatchQueue.global().async {
+          isMerging.withLock { $0 = true }
+          NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [id]], into: [context])
+          isMerging.withLock { $0 = false }
+          continuation.resume()
+        }
+        Thread.sleep(forTimeInterval: 0.1)
+        wasBusy.withLock { $0 = isMerging.withLock { $0 } }
+      }
+    }
+    #expect(wasBusy.withLock { $0 } == true, "the merge was over while the context's block ran")
+  }
+
   @Test func `perform moves a block to the context's queue, and waiting does not deadlock`()
     async throws
   {

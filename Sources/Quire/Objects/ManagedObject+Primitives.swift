@@ -98,11 +98,12 @@ extension ManagedObject {
       .filter { seen.insert($0).inserted }
     for member in members { try checkDestination(member, relationship) }
     try prepareForChange()
-    let stored = Set(try storedMembers(slot))
+    let former = try storedMembers(slot)
+    let stored = Set(former)
     let pending = PendingMembers()
     pending.added = members.filter { !stored.contains($0.reference) }
     pending.removed = stored.subtracting(members.lazy.map(\.reference))
-    if relationship.isOrdered { pending.order = members }
+    if relationship.isOrdered { (pending.order, pending.formerOrder) = (members, former) }
     return pending
   }
 

@@ -153,7 +153,10 @@ extension ManagedObject {
   private func newPendingMembers(_ slot: Int) throws -> PendingMembers {
     let pending = PendingMembers()
     pending.basis = session?.viewState ?? 0
-    if ofArena({ $0.binding.traits[slot].isOrdered }) { pending.order = try rawMembers(slot) }
+    if ofArena({ $0.binding.traits[slot].isOrdered }) {
+      pending.order = try rawMembers(slot)
+      pending.formerOrder = isPersistent ? try storedMembers(slot) : []
+    }
     return pending
   }
 

@@ -36,6 +36,9 @@ final class PendingMembers {
   var basis: UInt32 = 0
   /// Whether the order had members when it was set.
   private var hadOrder = false
+  /// The store's members in their order, to which this one's was made; `nil` in relationships
+  /// without an order.
+  @exclusivity(unchecked) var formerOrder: [Reference]?
 
   /// In no order.
   var added: [ManagedObject] {
@@ -176,6 +179,7 @@ extension ManagedObject.Slot {
     guard case .many(let members) = self else { return self }
     let copy = PendingMembers()
     (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
+    copy.formerOrder = members.formerOrder
     if let confirmed = members.places?.confirmed, !confirmed.isEmpty {
       copy.madePlaces().confirmed = confirmed
     }

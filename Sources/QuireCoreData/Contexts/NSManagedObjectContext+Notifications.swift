@@ -117,6 +117,9 @@ extension NSManagedObjectContext {
 
   /// Merges what was changed elsewhere into contexts: objects, IDs or URIs by the keys of
   /// notifications.
+  ///
+  /// Imports call this from queues of their own: each context merges on its own queue, one after
+  /// the other, and the call waits for it, as `performAndWait` does.
   public static func mergeChanges(
     fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext],
     file: StaticString = #fileID, line: UInt = #line
@@ -133,11 +136,15 @@ extension NSManagedObjectContext {
       }
       identified[key] = members
     }
-    // Of these deletions none is recorded: imports call this from queues of their own, where a
-    // context's objects may not be looked up.
-    raising(file, line) {
-      try ManagedObjectContext.mergeChanges(
-        fromRemoteContextSave: identified, into: contexts.map(\.quireContext))
+    // Of these deletions none is in `deletedObjects`: a context that is never saved would keep all
+    // of them.
+    for context in contexts {
+      context.performAndWait {
+        raising(file, line) {
+          try ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: identified, into: [context.quireContext])
+        }
+      }
     }
   }
 }

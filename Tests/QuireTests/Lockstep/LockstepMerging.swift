@@ -45,8 +45,28 @@ struct LockstepMerging {
         guard let node = memory.nodes[id], written.contains(id) || store.nodes[id] == nil else {
           return false
         }
-        return node.isDeleted || !memory.isSame(node, memory.saved[id]!, asStored: true)
+        if node.isDeleted { return true }
+        if memory.isSame(node, memory.saved[id]!, asStored: true) { return false }
+        return store.nodes[id].map { isDisputed(id, node, memory.saved[id]!, $0) } ?? true
       })
+  }
+
+  /// Whether memory and the store have changed the same fact of an object.
+  private func isDisputed(
+    _ id: Int, _ node: ObjectOracle.Node, _ old: ObjectOracle.Node, _ there: ObjectOracle.Node
+  ) -> Bool {
+    if node.values != old.values, there.values != old.values { return true }
+    return memory.relationships(of: node.entity).contains { relationship in
+      func links(_ node: ObjectOracle.Node) -> [Int] {
+        let links = node.links[relationship.name] ?? []
+        return memory.canDangle(relationship) ? links.filter { !memory.isGoneOrBack($0) } : links
+      }
+      if relationship.isOrdered {
+        return OrderOracle.areDisputed(links(old), links(node), links(there))
+      }
+      if relationship.isToMany { return false }
+      return links(node) != links(old) && links(there) != links(old) && links(node) != links(there)
+    }
   }
 
   /// Whether an unsaved relationship leads to what is gone, which is a conflict, too.

@@ -54,10 +54,23 @@ struct MergeOracle {
     }
   }
 
+  /// Whether memory and the store have changed the same fact of an object.
+  private func isDisputed(_ id: Int) -> Bool {
+    guard let old = fetched[id], let here = memory[id], let there = store[id] else { return false }
+    if (here.a, here.b) != (old.a, old.b), (there.a, there.b) != (old.a, old.b) { return true }
+    for key in [\Node.parent, \.twin, \.stepOf]
+    where here[keyPath: key] != old[keyPath: key] && there[keyPath: key] != old[keyPath: key] {
+      if here[keyPath: key] != there[keyPath: key] { return true }
+    }
+    return OrderOracle.areDisputed(old.steps, here.steps, there.steps)
+  }
+
   var conflicts: Set<Int> {
     var found: Set<Int> = []
     for id in fetched.keys where isChanged(id) || isDeleted(id) {
-      if store[id] == nil || hasNewVersion(id) { found.insert(id) }
+      if store[id] == nil || isDeleted(id) && hasNewVersion(id) || isDisputed(id) {
+        found.insert(id)
+      }
     }
     for id in fetched.keys where isDeleted(id) && hasNewMembers(id) { found.insert(id) }
     return found

@@ -177,6 +177,7 @@ import Testing
     #expect(artist.isInserted && artist.objectID == id && artist.name == "two")
     #expect(context.object(with: id) === artist)
     #expect(try context.named("two") === artist)
+    artist.born = 1760
     try context.save()
     #expect(artist.objectID == id && artist.version == version + 1)
     stale.name = "three"

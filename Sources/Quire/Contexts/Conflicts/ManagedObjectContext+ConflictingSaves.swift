@@ -7,8 +7,9 @@ extension ManagedObjectContext {
   /// ways that make new conflicts each time.
   static var mergeLimit: Int { 10 }
 
-  /// Lets the policy resolve the conflicts of a save, and writes the result. The stores are locked
-  /// for other writers meanwhile, so that no new conflicts arise.
+  /// Puts the changes of a save on rows that others have written meanwhile, lets the policy resolve
+  /// what is disputed, and writes the result. The stores are locked for other writers meanwhile, so
+  /// that no new conflicts arise.
   ///
   /// All stores are locked, as a policy may change any object.
   ///
@@ -27,12 +28,12 @@ extension ManagedObjectContext {
       throw PersistenceError(
         .persistentStoreSave, "the changes could not be written", underlying: error)
     }
-    let memento = isMerging ? ContextMemento(self) : nil
+    var memento = isMerging ? ContextMemento(self) : nil
     // The merge is with the newest states of the stores; a save moves a query generation on.
     let generation = StoreViews(sessions) { $0.pinnedView }
     for session in sessions { session.pinnedView = nil }
     do {
-      let merged = try mergedSave(save)
+      let merged = try mergedSave(save, &memento)
       let outcome = try merged?.write(in: transactions, settling: true)
       for session in sessions where generation[session] != nil {
         session.pinnedView = session.view ?? generation[session]
@@ -56,7 +57,10 @@ extension ManagedObjectContext {
     type(of: mergePolicy) != MergePolicy.self || mergePolicy.mergeType != .errorMergePolicyType
   }
 
-  private func mergedSave(_ save: ContextSave) throws -> ContextSave? {
+  /// - Parameter memento: of the context as it was; made here when the first change is made.
+  private func mergedSave(
+    _ save: ContextSave, _ memento: inout ContextMemento?
+  ) throws -> ContextSave? {
     var told: Set<ManagedObject> = []
     save.forEachObject { told.insert($0) }
     var latest: [MergeConflict] = []
@@ -64,7 +68,9 @@ extension ManagedObjectContext {
     for _ in 1...Self.mergeLimit {
       latest = try remainingConflicts()
       if !latest.isEmpty {
-        try resolve(latest)
+        let disputed = latest.filter(\.isDisputed)
+        if memento == nil, disputed.isEmpty || isMerging { memento = ContextMemento(self) }
+        try disputed.isEmpty ? rebase(latest) : resolve(disputed)
         try throwKeptErrors()
       }
       let duplicates = try remainingConstraintConflicts()
@@ -121,6 +127,11 @@ extension ManagedObjectContext {
     processPendingChanges()
     let left = try remainingConstraintConflicts().map(\.report)
     if left == conflicts.map(\.report) { throw constraintError(left) }
+  }
+
+  /// Puts changes that nobody disputes on the rows that others have written.
+  private func rebase(_ conflicts: [MergeConflict]) throws {
+    try Merge(self, conflicts).resolve(conflicts, by: .mergeByPropertyObjectTrumpMergePolicyType)
   }
 
   private func resolve(_ conflicts: [MergeConflict]) throws {

@@ -30,7 +30,9 @@ extension ManagedObjectContext {
         ? "the store says that objects of this save have changed since they were read, and does not "
           + "show it"
         : "\(reports.count == 1 ? "an object" : "\(reports.count) objects") of this save changed in "
-          + "the store since it was read: \(reports.map(\.description).joined(separator: "; "))")
+          + "the store since it was read: \(reports.map(\.description).joined(separator: "; ")) "
+          + "(a merge policy decides which change stays; PersistentContainer.write(attempts:) does "
+          + "the work again)")
     error.conflicts = reports
     return error
   }
@@ -43,7 +45,7 @@ extension StoreViews {
     watched: [ManagedObject]
   ) throws -> [MergeConflict] {
     var found = FoundConflicts(self)
-    for object in updated { try found.compareVersion(of: object) }
+    for object in updated { try found.compareFacts(of: object) }
     for object in deleted { try found.compareVersion(of: object) }
     for object in watched where !object.hasChanges { try found.compareVersion(of: object) }
     for object in deleted {
@@ -68,11 +70,23 @@ private struct FoundConflicts {
 
   init(_ views: StoreViews) { self.views = views }
 
-  private mutating func record(_ object: ManagedObject, isOtherEnd: Bool = false) throws {
+  private mutating func record(
+    _ object: ManagedObject, isOtherEnd: Bool = false, dispute: Dispute? = nil
+  ) throws {
     guard objects.insert(object).inserted else { return }
     let row = try views.row(of: object)
     conflicts.append(
-      try MergeConflict(object, row, row?.version ?? 0, isOtherEnd: isOtherEnd))
+      try MergeConflict(
+        object, row, row?.version ?? 0, isOtherEnd: isOtherEnd, dispute: dispute))
+  }
+
+  /// Compares the version of a changed object, and if it is another what was changed.
+  mutating func compareFacts(of object: ManagedObject) throws {
+    guard let session = object.session, let view = views[session],
+      let newest = try view.row(object.reference)
+    else { return try record(object) }
+    guard object.isOutdated(newest.version), object.hasOwnSlotsToWrite else { return }
+    try record(object, dispute: Dispute(object, newest, view))
   }
 
   mutating func compareVersion(of object: ManagedObject) throws {

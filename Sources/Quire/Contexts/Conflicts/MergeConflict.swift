@@ -16,6 +16,10 @@ public struct MergeConflict: CustomStringConvertible {
   /// not changed otherwise.
   let isOtherEnd: Bool
 
+  /// Whether both have changed the same fact. Otherwise the changes are put on the newest row, and
+  /// nobody is asked.
+  let isDisputed: Bool
+
   /// The version that the changes were made to; 1 when nothing is known of an object that is gone.
   public var oldVersionNumber: Int { report.oldVersion }
 
@@ -47,15 +51,21 @@ extension MergeConflict {
   public typealias Value = MergeConflictReport.Value
 
   init(
-    _ object: ManagedObject, _ row: Row?, _ newVersion: UInt32, isOtherEnd: Bool = false
+    _ object: ManagedObject, _ row: Row?, _ newVersion: UInt32, isOtherEnd: Bool = false,
+    dispute: Dispute? = nil
   ) throws {
     sourceObject = object
     self.isOtherEnd = isOtherEnd
+    isDisputed = dispute.map { !$0.here.isEmpty } ?? true
+    func names(_ slots: [Int]) -> [String] { slots.map(object.binding.name(of:)) }
     // Nothing is known of an object that was never read, except that it existed.
     let oldVersion = !object.hasRow && newVersion == 0 ? 1 : object.version
+    let changed = names(Array(object.changedSlots))
     report = Report(
       objectID: object.objectID, oldVersion: Int(oldVersion), newVersion: Int(newVersion),
-      changedProperties: object.changedSlots.map { object.binding.properties[$0].name },
+      changedProperties: changed,
+      disputedProperties: dispute.map { names($0.here) } ?? (row == nil ? changed : []),
+      disputingProperties: dispute.map { names($0.there) } ?? [],
       objectValues: try object.row.map { try $0.conflictValues(object) } ?? [:],
       storeValues: try row.map { try $0.conflictValues(object) })
   }
@@ -65,8 +75,11 @@ extension MergeConflictReport: CustomStringConvertible {
   public var description: String {
     if newVersion == 0 { return "\(objectID) was deleted" }
     if newVersion == oldVersion { return "others lead to \(objectID), or no longer do" }
-    return
+    let versions =
       "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
+    if disputedProperties.isEmpty { return versions }
+    return "\(versions): \(disputedProperties.joined(separator: ", ")) changed here, "
+      + "\(disputingProperties.joined(separator: ", ")) there"
   }
 }
 

@@ -75,6 +75,7 @@ extension ManagedObject {
       let isStored = Set(stored)
       pending.removed.formIntersection(isStored)
       if let order = pending.order {
+        pending.formerOrder = stored
         let isAdded = Set(pending.added)
         let isKept = Set(order.lazy.filter(isInContext).map(\.reference)).union(pending.removed)
         pending.order =

@@ -11,8 +11,12 @@ extension SaveOperation {
   /// unique.
   struct Duplicates: Error {}
 
-  func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
-    if object.isOutdated(try writer.version(at: object.reference) ?? 0) { isOutdated = true }
+  /// - Parameter isWritten: whether its row is to be written; otherwise it may have any version.
+  func checkVersion(
+    of object: ManagedObject, isWritten: Bool = true, _ writer: StoreWriter
+  ) throws {
+    let version = try writer.version(at: object.reference) ?? 0
+    if version == 0 || isWritten && object.isOutdated(version) { isOutdated = true }
   }
 
   /// Checks that the former reference of an object whose deletion was undone is still free.

@@ -26,6 +26,7 @@ extension SaveOperation {
     let conflicts = try StoreViews([session]) { _ in state }.conflicts(
       of: inserted.map(\.object), updated: updated.map(\.object), deleted: deleted,
       watched: watched)
+    // Also those that nobody disputes: the changes are put on the newest rows first.
     guard conflicts.isEmpty else { throw Outdated() }
     for item in inserted where item.object.isPersistent {
       guard let row = try rows.row(item.reference) else { continue }
@@ -108,7 +109,8 @@ extension SaveOperation {
     let object = update.object
     guard let storage = object.storage else { return }
     guard hasOwnChange(update) else {
-      write.request.unchanged.append(try expectation(of: object, source))
+      write.request.unchanged.append(
+        .init(key: try source.key(of: object.reference), version: nil))
       return
     }
     let row = try newRow(of: object, storage, object.reference)

@@ -202,7 +202,11 @@ final class SaveOperation {
   /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
   ///   transaction is then incomplete.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
-    for update in updated { try update.ofObject { try checkVersion(of: $0, writer) } }
+    for update in updated {
+      // Members that have come or gone are written to their own rows; this one need only be there.
+      let isWritten = hasOwnChange(update)
+      try update.ofObject { try checkVersion(of: $0, isWritten: isWritten, writer) }
+    }
     if !inserted.isEmpty { recordCheckedPlaces() }
     for object in deleted { try checkVersion(of: object, writer) }
     if hasReturned {
@@ -261,6 +265,7 @@ final class SaveOperation {
     }
     try writeOrders(writer)
     try throwIfOutdated()
+    try checkCounts(writer)
     try writeDerivedValues(derived)
     if try writer.hasDuplicates() { throw Duplicates() }
     try writer.writeKeys()
