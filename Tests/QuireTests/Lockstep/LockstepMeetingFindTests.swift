@@ -67,6 +67,7 @@ import Testing
         // Without a conflict there is no merge.
         try their(rest).title = "theirs"
         artwork.lookalike = found
+        if isInConflict { artwork.price = 3 }
         rest.title = "mine"
         try one.save()
         two.mergePolicy = policy.policy

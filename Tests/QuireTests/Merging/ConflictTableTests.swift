@@ -118,8 +118,9 @@ import Testing
         first: [{ $0.u.artist = $0.c }],
         second: [{ $0.u.lookalike = $0.v }, { $0.u.title = "U" }],
         result: {
-          $0.c.artworks.count == 1 && ($0.c.artworks.first?.lookalike != nil)
-            != ($0.c.artworks.first?.title == "U")
+          $0.c.artworks.count == 1
+            && ($0.c.artworks.first?.lookalike != nil)
+              != ($0.c.artworks.first?.title == "U")
         }),
     "taken a member by setting its to-one relationship|adds it to another object's members":
       Line(first: [{ $0.u.artist = $0.b }], second: [{ $0.c.artworks = [$0.u] }]),
@@ -130,7 +131,8 @@ import Testing
           { $0.v.artist = nil }, { $0.a.artworks.remove($0.v) },
         ],
         second: [
-          { $0.work("here", of: $0.a) }, { $0.u.artist = $0.c }, { try $0.remove($0.t, from: $0.u) },
+          { $0.work("here", of: $0.a) }, { $0.u.artist = $0.c },
+          { try $0.remove($0.t, from: $0.u) },
           { try $0.add($0.other, to: $0.v) },
         ]),
     "added or removed a member|does the same":
@@ -232,6 +234,7 @@ import Testing
       let there = try Scene(new: context)
       let here = try Scene(there)
       try second(here)
+      here.context.processPendingChanges()
       try first(there)
       try there.context.save()
       let outcome: Outcome

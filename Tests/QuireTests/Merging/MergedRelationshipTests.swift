@@ -68,6 +68,7 @@ import Testing
       let same = try three.map(scene.same)
       #expect(same[1].spouse === same[0] && same[2].spouse == nil)
       three[0].spouse = three[2]
+      three[0].born = 1861
       try context.save()
       same[0].born = 1862
       try scene.save()
@@ -92,7 +93,7 @@ import Testing
       try artwork.setValue(Set([tags[1], tags[2], tags[3]]), forKey: "tags")
       try same.setValue(Set([sameTags[0], sameTags[1], sameTags[4]]), forKey: "tags")
       try scene.save()
-      let expected = policy == .rollback ? ["b", "c", "d"] : ["b", "d", "e"]
+      let expected = ["b", "d", "e"]
       #expect(try scene.storedNames(artwork, "tags", "word") == expected)
       let shown = try #require(try same.value(forKey: "tags") as? Set<ManagedObject>)
       #expect(try shown.map { "\(try $0.value(forKey: "word")!)" }.sorted() == expected)
@@ -158,6 +159,7 @@ import Testing
       let (same, sameRooms) = (try scene.same(shows[0]), try rooms.map(scene.same))
       for room in sameRooms[0...2] { room.number += 10 }
       shows[1].rooms = [rooms[0], rooms[1], rooms[2]]
+      for room in rooms[0...2] { room.number += 20 }
       try scene.save()
       #expect(same.rooms.map(\.number) == [3, 11, 12, 10])
       #expect(try scene.storedNames(shows[0], "rooms", "number") == ["3", "11", "12", "10"])

@@ -66,18 +66,27 @@ extension StoreViews {
 private struct FoundConflicts {
   let views: StoreViews
   private(set) var conflicts: [MergeConflict] = []
-  private var objects: Set<ManagedObject> = []
+  /// Where the conflict of an object is.
+  private var indexes: [ManagedObject: Int] = [:]
 
   init(_ views: StoreViews) { self.views = views }
 
+  /// Records a conflict of an object, unless it has one. That nobody disputes its own changes is no
+  /// conflict yet, should it have part in another's.
   private mutating func record(
     _ object: ManagedObject, isOtherEnd: Bool = false, dispute: Dispute? = nil
   ) throws {
-    guard objects.insert(object).inserted else { return }
+    let index = indexes[object]
+    if let index, conflicts[index].isDisputed || dispute != nil { return }
     let row = try views.row(of: object)
-    conflicts.append(
-      try MergeConflict(
-        object, row, row?.version ?? 0, isOtherEnd: isOtherEnd, dispute: dispute))
+    let conflict = try MergeConflict(
+      object, row, row?.version ?? 0, isOtherEnd: isOtherEnd && index == nil, dispute: dispute)
+    if let index {
+      conflicts[index] = conflict
+    } else {
+      indexes[object] = conflicts.count
+      conflicts.append(conflict)
+    }
   }
 
   /// Compares the version of a changed object, and if it is another what was changed.
