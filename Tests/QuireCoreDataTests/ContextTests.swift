@@ -79,6 +79,26 @@ final class Seen: @unchecked Sendable {
     #expect(same?.pages == 10)
   }
 
+  /// Merging into the main context, or telling it of a save, came back to a queue whose block was
+  /// waiting.
+  @MainActor @Test func `queues that wait for each other in one call do not deadlock`() throws {
+    let (one, two) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let view = container.viewContext
+    var order: [String] = []
+    view.performAndWait {
+      one.performAndWait {
+        two.performAndWait {
+          one.performAndWait {
+            order.append("one")
+            view.performAndWait { order.append("view") }
+          }
+        }
+        two.performAndWait { order.append("two") }
+      }
+    }
+    #expect(order == ["one", "view", "two"])
+  }
+
   @Test func `changes from elsewhere are merged on each context's own queue`() async throws {
     let context = container.newBackgroundContext()
     let id = try await context.perform {

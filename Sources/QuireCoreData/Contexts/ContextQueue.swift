@@ -59,10 +59,38 @@ final class ContextQueue: Sendable {
     }
   }
 
-  /// Runs `body` on the queue and waits for it; in place, if the calling code runs on the queue.
+  /// Runs `body` on the queue and waits for it; in place, if the calling code runs on the queue, or
+  /// if a block of the queue waits for the calling code: nothing else can run there.
   func sync<Result>(_ body: () throws -> Result) rethrows -> Result {
     if isCurrent { return try body() }
-    return try (own ?? .main).sync(execute: body)
+    let waiting = Self.waiting
+    if waiting.contains(identity) { return try body() }
+    let all = waiting.union([Self.current].compactMap { $0 })
+    return try (own ?? .main).sync {
+      let former = Self.waiting
+      Self.waiting = all
+      defer { Self.waiting = former }
+      return try body()
+    }
+  }
+
+  private var identity: ObjectIdentifier { own == nil ? Self.main : ObjectIdentifier(self) }
+
+  /// Not that of `DispatchQueue.main`, which is another object each time it is asked for.
+  private static var main: ObjectIdentifier { ObjectIdentifier(mainKey) }
+
+  /// The queue that the calling code runs on.
+  private static var current: ObjectIdentifier? {
+    if let own = DispatchQueue.getSpecific(key: key) { return own }
+    let isMain = Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) ?? false
+    return isMain ? main : nil
+  }
+
+  private static let waitingKey = "QuireCoreData.ContextQueue.waiting"
+  /// The queues whose blocks wait for the calling code, which runs on this thread.
+  private static var waiting: Set<ObjectIdentifier> {
+    get { Thread.current.threadDictionary[waitingKey] as? Set<ObjectIdentifier> ?? [] }
+    set { Thread.current.threadDictionary[waitingKey] = newValue.isEmpty ? nil : newValue }
   }
 
   private final class Start: Sendable {
