@@ -68,9 +68,9 @@ extension ManagedObjectContext {
     for _ in 1...Self.mergeLimit {
       latest = try remainingConflicts()
       if !latest.isEmpty {
-        let disputed = latest.filter(\.isDisputed)
-        if memento == nil, disputed.isEmpty || isMerging { memento = ContextMemento(self) }
-        try disputed.isEmpty ? rebase(latest) : resolve(disputed)
+        let open = latest.filter(\.isOpen)
+        if memento == nil, open.isEmpty || isMerging { memento = ContextMemento(self) }
+        try open.isEmpty ? rebase(latest) : resolve(open)
         try throwKeptErrors()
       }
       let duplicates = try remainingConstraintConflicts()

@@ -71,22 +71,18 @@ private struct FoundConflicts {
 
   init(_ views: StoreViews) { self.views = views }
 
-  /// Records a conflict of an object, unless it has one. That nobody disputes its own changes is no
-  /// conflict yet, should it have part in another's.
   private mutating func record(
     _ object: ManagedObject, isOtherEnd: Bool = false, dispute: Dispute? = nil
   ) throws {
-    let index = indexes[object]
-    if let index, conflicts[index].isDisputed || dispute != nil { return }
-    let row = try views.row(of: object)
-    let conflict = try MergeConflict(
-      object, row, row?.version ?? 0, isOtherEnd: isOtherEnd && index == nil, dispute: dispute)
-    if let index {
-      conflicts[index] = conflict
-    } else {
-      indexes[object] = conflicts.count
-      conflicts.append(conflict)
+    if let index = indexes[object] {
+      if dispute == nil { conflicts[index].hasPart = true }
+      return
     }
+    let row = try views.row(of: object)
+    indexes[object] = conflicts.count
+    conflicts.append(
+      try MergeConflict(
+        object, row, row?.version ?? 0, isOtherEnd: isOtherEnd, dispute: dispute))
   }
 
   /// Compares the version of a changed object, and if it is another what was changed.

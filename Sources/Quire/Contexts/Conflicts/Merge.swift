@@ -112,9 +112,10 @@ final class Merge {
         + conflicts.map(\.sourceObject).filter { $0.context === context }
     ).sorted { $0.referenceOrder < $1.referenceOrder }
     for conflict in try context.conflicts(against: views) {
-      treatments[conflict.sourceObject] = .undecided
+      // Of what nobody disputes there is nothing to decide.
+      treatments[conflict.sourceObject] = conflict.isDisputed ? .undecided : .objectTrump
     }
-    for conflict in conflicts {
+    for conflict in conflicts where conflict.isDisputed {
       let treatment = Treatment(type)
       treatments[conflict.sourceObject] =
         conflict.isOtherEnd && treatment == .overwrite ? .objectTrump : treatment

@@ -16,9 +16,15 @@ public struct MergeConflict: CustomStringConvertible {
   /// not changed otherwise.
   let isOtherEnd: Bool
 
-  /// Whether both have changed the same fact. Otherwise the changes are put on the newest row, and
-  /// nobody is asked.
+  /// Whether both have changed the same fact. Otherwise the changes are put on the newest row.
   let isDisputed: Bool
+
+  /// Whether the object has part in a conflict of another one, and so is told of, though its own
+  /// changes may not be disputed.
+  var hasPart = false
+
+  /// Whether somebody is to be asked.
+  var isOpen: Bool { isDisputed || hasPart }
 
   /// The version that the changes were made to; 1 when nothing is known of an object that is gone.
   public var oldVersionNumber: Int { report.oldVersion }
