@@ -248,7 +248,7 @@ extension Merge {
     return switch treatment(of: destination) {
     case .rollback: false
     case .storeTrump: !isDestinationChangedThere(inverse, of: destination)
-    default: true
+    case .none, .undecided, .objectTrump, .overwrite, .gone, .revival: true
     }
   }
 
@@ -286,7 +286,7 @@ extension Merge {
     switch treatment(of: object) {
     case .storeTrump: try object.storedMembers(slot) == storedMembers(slot, of: object)
     case .rollback, .gone, .revival: false
-    default: true
+    case .none, .undecided, .objectTrump, .overwrite: true
     }
   }
 
