@@ -106,23 +106,25 @@ final class Seen: @unchecked Sendable {
       try context.save()
       return book.objectID
     }
-    let isMerging = Mutex(false)
-    let wasBusy = Mutex<Bool?>(nil)
+    enum Merge { case awaited, begun, over }
+    let merge = Mutex(Merge.awaited)
+    let duringBlock = Mutex(Merge.over)
     await withCheckedContinuation { continuation in
       context.perform {
-        // Long enough for the merge below, which has to wait for this block, to begin.
         DispatchQueue.global().async {
-          isMerging.withLock { $0 = true }
+          merge.withLock { $0 = .begun }
           NSManagedObjectContext.mergeChanges(
             fromRemoteContextSave: [NSUpdatedObjectsKey: [id]], into: [context])
-          isMerging.withLock { $0 = false }
+          merge.withLock { $0 = .over }
           continuation.resume()
         }
+        while merge.withLock({ $0 == .awaited }) { Thread.sleep(forTimeInterval: 0.001) }
+        // Long enough for a merge that does not wait for this block to be over.
         Thread.sleep(forTimeInterval: 0.1)
-        wasBusy.withLock { $0 = isMerging.withLock { $0 } }
+        duringBlock.withLock { $0 = merge.withLock { $0 } }
       }
     }
-    #expect(wasBusy.withLock { $0 } == true, "the merge was over while the context's block ran")
+    #expect(duringBlock.withLock { $0 } == .begun, "the merge did not wait for the context's block")
   }
 
   @Test func `perform moves a block to the context's queue, and waiting does not deadlock`()
