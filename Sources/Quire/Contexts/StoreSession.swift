@@ -37,11 +37,23 @@ final class StoreSession {
       let former = viewState
       viewState = view?.stateNumber ?? 0
       if viewState != former || viewState == 0 { context.undoRecording?.recordRead() }
+      viewDidMove()
       if context.stalenessInterval >= 0 { updateViewTime() }
     }
   }
   /// Which state that is, by ``StoreView/stateNumber``; 0 if there is none.
   private(set) var viewState: UInt32 = 0
+  /// The commits that the rows in memory are of.
+  private var readCommits = ReadCommits()
+  /// The last state that relationships were read from.
+  private var lastState: UInt32 = 0
+  /// Whether the state has moved since relationships were changed here, so that their changes are
+  /// differences from another one.
+  private var hasMovedUnderChanges = false
+  /// Whether rows in memory may be of another state than ``view``, or changes of relationships
+  /// differences from another. Then what an object refers to is looked up in the state, and what
+  /// refers to it is asked for its own changes.
+  @exclusivity(unchecked) private(set) var linksHaveMoved = false
   /// Whether the state may be too old; see ``ManagedObjectContext/stalenessInterval``.
   private var viewExpires = false
   /// When the state was last known to be the newest, where that matters.
@@ -111,6 +123,41 @@ final class StoreSession {
 // MARK: - The state of the store
 
 extension StoreSession {
+  /// A child reads what its parent has at the moment; a store of another make has no states, and a
+  /// row is what it was when it was read.
+  private func viewDidMove() {
+    guard let view else { return }
+    let isMoved = !view.isPlain || viewState != lastState
+    lastState = viewState
+    hasMovedUnderChanges =
+      context.changes.mayHaveRelationships && (hasMovedUnderChanges || isMoved)
+    if view.isPlain {
+      readCommits.move(to: view.snapshot.commitNumber, isFirst: identityMap.count == 0)
+    }
+    findWhetherLinksHaveMoved()
+  }
+
+  private func findWhetherLinksHaveMoved() {
+    // In a migration nobody else writes, and what is deferred changes nothing that is read.
+    linksHaveMoved =
+      context.parent != nil
+      || context.deferredLinks == nil
+        && (hasMovedUnderChanges || store.incremental == nil && !readCommits.areOfOneState)
+  }
+
+  /// To be called when all rows that commits have changed are in memory, or will be read again.
+  func recordRows(of commits: some Sequence<CommitNumber>) {
+    readCommits.insert(commits)
+    findWhetherLinksHaveMoved()
+  }
+
+  /// To be called when all rows that are in memory were read from the present state, or will be.
+  func recordRowsOfState() {
+    guard let view, view.isPlain else { return }
+    readCommits.move(to: view.snapshot.commitNumber, isFirst: true)
+    findWhetherLinksHaveMoved()
+  }
+
   /// The state of the store that relationships and faults are read from.
   func currentView() throws -> StoreView {
     if let view, pinnedView == nil, !view.entities.isRetired, !isStale {

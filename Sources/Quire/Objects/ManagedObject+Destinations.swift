@@ -32,6 +32,7 @@ extension ManagedObject {
   }
 
   final func hasMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
+    if ofArena({ $0.membersHaveMoved }) { return try hasPresentMember(object, slot) }
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
       if pending.isOrdered { return pending.isInOrder(object) }
       if pending.removed.contains(object.reference) { return false }

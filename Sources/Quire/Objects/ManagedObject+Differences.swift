@@ -38,36 +38,6 @@ extension ManagedObject {
     return storedReference(slot).map { isGone($0, slot) } ?? true
   }
 
-  /// Calls `body` with members that a to-many slot has got or lost, and whose own to-one side is
-  /// not to be written: their rows say so already, as they were read at another time than the
-  /// store's list of members. The store's newest rows may say otherwise.
-  ///
-  /// - Parameters:
-  ///   - isWritten: whether a slot of a member is to be written. A save knows it already.
-  ///   - body: gets the member, and whether it was added.
-  final func forEachUnwrittenMember(
-    _ slot: Int, isWritten: (ManagedObject, Int) -> Bool = { $0.isToBeWritten($1) },
-    _ body: (Reference, Bool) throws -> Void
-  ) rethrows {
-    guard !slots.isEmpty, ofArena({ $0.binding.traits[slot].isInverseOfToOne }),
-      case .many(let pending) = slots[slot]
-    else { return }
-    func isUnwritten(_ member: ManagedObject) -> Bool {
-      if !member.state.isDisjoint(with: [.inserted, .deleted]) { return false }
-      guard let inverse = inverseSlot(of: slot, on: member) else { return false }
-      return member.slots.isEmpty || !isWritten(member, inverse)
-    }
-    for member in Uncounted(pending.added) {
-      try member._withUnsafeGuaranteedRef { member in
-        guard isUnwritten(member), member.isStored, member.context === context else { return }
-        try body(member.reference, true)
-      }
-    }
-    for reference in pending.removed where !reference.isTemporary {
-      if session?.registered(reference).map(isUnwritten) ?? true { try body(reference, false) }
-    }
-  }
-
   /// Whether the row's destination is gone, so that the object shows none: a dangling reference.
   final func isGone(_ reference: Reference, _ slot: Int) -> Bool {
     guard binding.traits[slot].canDangle, let session,
@@ -130,11 +100,11 @@ extension ManagedObject {
   }
 
   private func isChanged(_ members: PendingMembers, _ slot: Int) -> Bool {
-    guard let order = members.order else {
+    guard members.isOrdered else {
       return !members.removed.isEmpty || members.added.contains(where: isShown)
     }
     do {
-      return try storedMembers(slot) != order.lazy.filter(isShown).map(\.reference)
+      return try storedMembers(slot) != self.members(slot).lazy.map(\.reference)
     } catch {
       return true
     }
@@ -161,8 +131,35 @@ extension ManagedObject {
     return try view.row(reference)?.value(field, in: view)
   }
 
-  /// The row's destination of a to-one slot.
+  /// The store's destination of a to-one slot, in the state that the members of relationships are
+  /// read from as well.
+  ///
+  /// The object's own row may be of another state (``ReadCommits``): read from it, one end of a
+  /// relationship would contradict the other.
   final func storedReference(_ slot: Int) -> Reference? {
+    ofArena({ $0.linksHaveMoved }) ? presentReference(slot) : readReference(slot)
+  }
+
+  @inline(never)
+  private func presentReference(_ slot: Int) -> Reference? {
+    guard hasRow, let session, let field = storage?.fieldBySlot[slot], field >= 0,
+      let view = try? session.currentView()
+    else { return readReference(slot) }
+    do {
+      if let parentRows = view.parentRows {
+        return try parentRows.destination(slot, of: reference).map { parentRows.current($0) }
+      }
+      guard view.isPlain else { return readReference(slot) }
+      guard let row = try view.row(reference) else { return nil }
+      return row.version == rowVersion ? readReference(slot) : row.reference(field)
+    } catch {
+      // Reading a value of a damaged row reports it.
+      return readReference(slot)
+    }
+  }
+
+  /// The destination that the object's own row has for a to-one slot, as it was read.
+  final func readReference(_ slot: Int) -> Reference? {
     if let row = rowStart, let place = ofArena({ $0.place(of: slot) }), place.isKind(.reference) {
       // In most cases the field of the row is all that is needed.
       if place.isNil(in: row) { return nil }

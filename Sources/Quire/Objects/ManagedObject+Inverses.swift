@@ -43,13 +43,7 @@ extension ManagedObject {
       if try !hasMember(object, slot) { try pendingAdd(object, slot, at: place) }
       return
     }
-    guard let ends = try readyEnds(slot, adding: object) else {
-      // The object leads here by a row that was read before another save wrote it.
-      if binding.traits[slot].isInverseOfToOne, try !holds(object, slot) {
-        try pendingAdd(object, slot)
-      }
-      return
-    }
+    guard let ends = try readyEnds(slot, adding: object) else { return }
     try pendingAdd(object, slot, at: place)
     guard let inverse = ends.inverse else { return }
     if object.isToMany(inverse) {
@@ -71,13 +65,7 @@ extension ManagedObject {
       let isReady = try makeReady(slot)
       return try inverse.map { try object.makeReady($0) && isReady } ?? isReady
     }
-    guard try hasMember(object, slot) else {
-      // The object leads elsewhere by such a row.
-      if binding.traits[slot].isInverseOfToOne, try holds(object, slot) {
-        try pendingRemove(object, slot)
-      }
-      return
-    }
+    guard try hasMember(object, slot) else { return }
     try pendingRemove(object, slot)
     if let inverse, object !== self || inverse != slot {
       try object.removeInverse(inverse, to: self)

@@ -82,7 +82,9 @@ extension ManagedObject {
     let slot = try relationshipSlot(key)
     recordAccess(to: slot)
     if !isToMany(slot) { return try destinationID(slot).map { [$0] } ?? [] }
-    guard let session, hasRow || !binding.traits[slot].isTransient else {
+    guard let session, hasRow || !binding.traits[slot].isTransient,
+      ofArena({ !$0.membersHaveMoved })
+    else {
       return try members(slot).map(\.objectID)
     }
     var added: [ManagedObject] = []

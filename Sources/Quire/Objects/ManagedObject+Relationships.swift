@@ -49,6 +49,7 @@ extension ManagedObject {
     }
     guard let reference = storedReference(slot), let session else { return nil }
     let registered = session.registered(reference)
+    if let registered, hasBeenLeft(by: registered, slot) { return nil }
     // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
     let canDangle = binding.traits[slot].canDangle || context?.parent != nil
     if let registered, !registered.isUnread || !canDangle { return .object(registered) }
@@ -87,6 +88,7 @@ extension ManagedObject {
       }
       return []
     }
+    if ofArena({ $0.membersHaveMoved }) { return try presentMembers(slot).filter(isShown) }
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
       if let order = shownOrder(slot) { return order.array }
       if let order = pending.order { return order.filter(isShown) }
@@ -124,6 +126,13 @@ extension ManagedObject {
   ) throws {
     let slot = try checkedRelationship(slot, isToMany: true)
     recordAccess(to: slot)
+    if ofArena({ $0.membersHaveMoved }) {
+      let members = try members(slot)
+      willTake(members.count)
+      for member in members { try take(member) }
+      if members.isEmpty { try checkRow() }
+      return
+    }
     if slots.isEmpty, context != nil, hasRow || !binding.traits[slot].isTransient {
       var isEmpty = false
       try takeStoredMembers(

@@ -41,8 +41,18 @@ extension ManagedObject {
     try prepareForChange()
     announce(slot, .one(destination))
     recordRelationship()
-    setSlot(slot, .one(destination))
+    setSlot(slot, isStoredDestination(destination, slot) ? .unchanged : .one(destination))
     markUpdated(byRelationship: slot)
+  }
+
+  /// Whether a to-one slot that is set to a destination has no difference from the store. Not kept,
+  /// it stays none when another save leads the object elsewhere. A merge policy may mean it.
+  private func isStoredDestination(_ destination: ManagedObject?, _ slot: Int) -> Bool {
+    guard isStored, hasRow, let context, context.merge == nil,
+      ofArena({ !$0.binding.traits[slot].isTransient })
+    else { return false }
+    if let destination, destination.isDeleted || destination.session !== session { return false }
+    return storedReference(slot) == destination?.reference
   }
 
   /// Adds to a to-many slot, on this side alone.
@@ -56,10 +66,9 @@ extension ManagedObject {
     _ object: ManagedObject, _ slot: Int, at place: Int? = nil, isUndone: Bool = false
   ) throws {
     let pending = try pendingMembers(slot, .addition(object))
-    // One that was removed is there again, unless the store never had it: it led here by a row that
-    // was read before another save wrote it.
-    if !isUndone, !pending.isOrdered, ofArena({ $0.binding.traits[slot].isInverseOfToOne }),
-      pending.removed.contains(object.reference), try !isStoredMember(object, slot)
+    // One that was removed is there again, unless the store has lost it since.
+    if !isUndone, ofArena({ $0.membersHaveMoved }), pending.removed.contains(object.reference),
+      try !isStoredMember(object, slot)
     {
       pending.removed.remove(object.reference)
     }
@@ -71,14 +80,10 @@ extension ManagedObject {
   /// Removes from a to-many slot, on this side alone.
   final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
     let pending = try pendingMembers(slot, .removal(object))
-    // One that leads here by such a row is not in the order, unless the store has added it since.
-    if try !pending.isOrdered || pending.isInOrder(object) || pending.isAdded(object)
-      || isStoredMember(object, slot)
-    {
-      let isLost = try pending.isAdded(object) && hasBecomeStored(object, slot, since: pending)
-      pending.remove(object)
-      if isLost { pending.removed.insert(object.reference) }
-    }
+    // The store may have got since what was added here.
+    let isStored = try ofArena({ $0.membersHaveMoved }) && isStoredMember(object, slot)
+    pending.remove(object)
+    if isStored { pending.removed.insert(object.reference) }
     markUpdated(byRelationship: slot)
   }
 
@@ -108,7 +113,9 @@ extension ManagedObject {
   /// The order of a relationship that has changes, unless it hides a member: then places in it are
   /// not those that are shown.
   final func shownOrder(_ slot: Int) -> MemberOrder? {
-    guard hasSlots, case .many(let pending) = slots[slot], let context else { return nil }
+    guard hasSlots, case .many(let pending) = slots[slot], let context,
+      ofArena({ !$0.membersHaveMoved })
+    else { return nil }
     return pending.shownOrder(in: context, isShown)
   }
 
@@ -139,6 +146,9 @@ extension ManagedObject {
   ) throws -> PendingMembers {
     try prepareForChange()
     if case .many(let pending) = slots[slot] {
+      if pending.isOrdered, ofArena({ $0.membersHaveMoved }) {
+        pending.rearrange(try rawMembers(slot))
+      }
       announce(slot, change())
       recordRelationship()
       return pending
@@ -152,21 +162,11 @@ extension ManagedObject {
 
   private func newPendingMembers(_ slot: Int) throws -> PendingMembers {
     let pending = PendingMembers()
-    pending.basis = session?.viewState ?? 0
     if ofArena({ $0.binding.traits[slot].isOrdered }) {
       pending.order = try rawMembers(slot)
       pending.formerOrder = isPersistent ? try storedMembers(slot) : []
     }
     return pending
-  }
-
-  /// Whether the store has a member by now that was added here: another save has added it too, and
-  /// the context has read that state since.
-  private func hasBecomeStored(
-    _ member: ManagedObject, _ slot: Int, since pending: PendingMembers
-  ) throws -> Bool {
-    let isSameState = pending.basis != 0 && pending.basis == session?.viewState
-    return try !isSameState && isStoredMember(member, slot)
   }
 
   /// Makes a to-many slot one that can be changed: with the members in their order, where they have

@@ -194,7 +194,7 @@ extension ManagedObject {
     recordAccess(to: slot)
     if let order = shownOrder(slot) { return order.count }
     guard let context, context.changes.deleted.isEmpty, context.parent == nil,
-      !binding.traits[slot].canDangle
+      ofArena({ !$0.membersHaveMoved }), !binding.traits[slot].canDangle
     else { return try members(slot).count }
     guard hasSlots, case .many(let pending) = slots[slot] else {
       return try existingMembers(slot).count

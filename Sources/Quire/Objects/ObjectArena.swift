@@ -157,6 +157,18 @@ extension ObjectArena {
   /// The session of the objects' store; `nil` before the first save, and without a context.
   var session: StoreSession? { sessionReference?.takeUnretainedValue() }
 
+  /// ``StoreSession/linksHaveMoved``.
+  var linksHaveMoved: Bool {
+    sessionReference?._withUnsafeGuaranteedRef { $0.linksHaveMoved } ?? false
+  }
+
+  /// Whether members of relationships are to be looked up in both: the state, and changes that were
+  /// made in another one.
+  var membersHaveMoved: Bool {
+    linksHaveMoved
+      && contextReference?._withUnsafeGuaranteedRef { $0.changes.mayHaveRelationships } ?? false
+  }
+
   func sharesContext(with other: ObjectArena) -> Bool {
     contextReference?.toOpaque() == other.contextReference?.toOpaque()
   }

@@ -5,13 +5,9 @@ import QuireStorage
 /// Only differences are kept, so that an object can be added to a relationship with a million
 /// members without reading them. An ordered relationship keeps its whole new order besides.
 final class PendingMembers {
-  /// What is seldom there.
-  fileprivate final class Places {
-    /// The positions of additions, for lookups among many: made by the first lookup.
+  /// The positions of additions, for lookups among many: made by the first lookup.
+  private final class Places {
     var additions: [ObjectIdentifier: Int]?
-    /// Members of the store's order that were added all the same: their own rows, which were read
-    /// before another save wrote them, led elsewhere.
-    var confirmed: Set<Reference> = []
   }
 
   /// A moment, by what was hidden before it.
@@ -30,10 +26,7 @@ final class PendingMembers {
   @exclusivity(unchecked) private var list: MemberOrder?
   /// When all members of the order were shown; `nil` where that is not known.
   @exclusivity(unchecked) private var shownAt: Hidings?
-  @exclusivity(unchecked) fileprivate var places: Places?
-  /// The state whose members these are differences from, by ``StoreSession/viewState``; the context
-  /// may have read later ones since.
-  var basis: UInt32 = 0
+  @exclusivity(unchecked) private var places: Places?
   /// Whether the order had members when it was set.
   private var hadOrder = false
   /// The store's members in their order, to which this one's was made; `nil` in relationships
@@ -68,13 +61,7 @@ final class PendingMembers {
   ///
   /// - Parameter place: where it comes in an order; `nil` for the end.
   func add(_ object: ManagedObject, at place: Int? = nil) {
-    if hadOrder, isInOrder(object) {
-      if !isAdded(object) {
-        appendAddition(object)
-        madePlaces().confirmed.insert(object.reference)
-      }
-      return
-    }
+    if hadOrder, isInOrder(object) { return }
     if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
     if let list { list.insert(object, at: place ?? list.count) }
     // Undoing leads to what is hidden, or has left, as well.
@@ -86,8 +73,11 @@ final class PendingMembers {
     places?.additions?[ObjectIdentifier(object)] = additions.count - 1
   }
 
-  /// Gives the same members another order.
-  func rearrange(_ order: [ManagedObject]) { list = MemberOrder(order) }
+  /// Gives the members another order, or those that they are by now.
+  func rearrange(_ order: [ManagedObject]) {
+    list = MemberOrder(order)
+    hadOrder = hadOrder || !order.isEmpty
+  }
 
   /// The order, if it has no member that the relationship hides, so that places in it are those
   /// that are shown.
@@ -112,7 +102,6 @@ final class PendingMembers {
   func remove(_ object: ManagedObject) {
     if let place = placeAmongAdditions(of: object) {
       removeAddition(at: place)
-      if places?.confirmed.remove(object.reference) != nil { removed.insert(object.reference) }
     } else {
       removed.insert(object.reference)
     }
@@ -165,7 +154,7 @@ final class PendingMembers {
     return places.additions?[ObjectIdentifier(object)]
   }
 
-  fileprivate func madePlaces() -> Places {
+  private func madePlaces() -> Places {
     if let places { return places }
     let places = Places()
     self.places = places
@@ -180,9 +169,6 @@ extension ManagedObject.Slot {
     let copy = PendingMembers()
     (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
     copy.formerOrder = members.formerOrder
-    if let confirmed = members.places?.confirmed, !confirmed.isEmpty {
-      copy.madePlaces().confirmed = confirmed
-    }
     return .many(copy)
   }
 }

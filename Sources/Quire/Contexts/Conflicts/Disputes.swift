@@ -58,7 +58,7 @@ extension ManagedObject {
   fileprivate final func isDestinationDisputed(_ slot: Int, _ newest: Row) -> Bool {
     guard let field = storage?.fieldBySlot[slot], field >= 0 else { return false }
     let there = newest.reference(field)
-    if there == storedReference(slot) { return false }
+    if there == readReference(slot) { return false }
     guard case .one(let destination) = slots[slot] else { return false }
     return present(destination).flatMap { $0.isDeleted ? nil : $0.reference } != there
   }

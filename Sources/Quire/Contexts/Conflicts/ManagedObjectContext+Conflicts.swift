@@ -55,10 +55,7 @@ extension StoreViews {
     for object in inserted + updated { try found.lookForDestinations(of: object) }
     // Resolving these usually makes the ends of changed relationships agree.
     guard found.conflicts.isEmpty else { return found.conflicts }
-    for object in inserted + updated {
-      try found.lookForChangedCounterparts(of: object)
-      try found.lookForUnwrittenMembers(of: object)
-    }
+    for object in inserted + updated { try found.lookForChangedCounterparts(of: object) }
     return found.conflicts
   }
 }
@@ -168,23 +165,6 @@ private struct FoundConflicts {
         try leads(old, to: object, relationship, session, view)
       else { continue }
       try record(session.object(at: old), isOtherEnd: true)
-    }
-  }
-
-  /// Finds members that the object has got or lost, and whose rows in the store say otherwise.
-  mutating func lookForUnwrittenMembers(of object: ManagedObject) throws {
-    guard object.isPersistent, object.hasSlots else { return }
-    for slot in object.binding.storedRelationshipSlots {
-      guard case .many = object.slots[slot], let session = object.session,
-        let view = views[session]
-      else { continue }
-      let relationship = object.binding.relationship(slot)
-      try object.forEachUnwrittenMember(slot) { member, isAdded in
-        guard try view.contains(member),
-          try leads(member, to: object, relationship, session, view) != isAdded
-        else { return }
-        try record(session.object(at: member), isOtherEnd: true)
-      }
     }
   }
 

@@ -155,13 +155,6 @@ struct MergeFacts {
       }
       removals.append(Fact(object: object, slot: slot, content: reference))
     }
-    try object.forEachUnwrittenMember(slot) { reference, isAdded in
-      guard let session = object.session,
-        let member = try merge.unwrittenMember(reference, of: object, slot, session, isAdded),
-        let inverse = object.inverseSlot(of: relationship, on: member)
-      else { return }
-      destinations.append(Fact(object: member, slot: inverse, content: isAdded ? object : nil))
-    }
     if let order = pending.order, object.isChanged(slot),
       try merge.keepsOrder(slot, of: object)
     {
@@ -262,26 +255,6 @@ extension Merge {
     return member.isToMany(inverse) || member.binding.traits[inverse].isTransient
   }
 
-  /// A member that an owner has got or lost here alone, if the change remains and the store's row
-  /// says otherwise; see ``ManagedObject/forEachUnwrittenMember(_:_:)``.
-  fileprivate func unwrittenMember(
-    _ reference: Reference, of owner: ManagedObject, _ slot: Int, _ session: StoreSession,
-    _ isAdded: Bool
-  ) throws -> ManagedObject? {
-    guard let row = try views[session]?.row(reference) else { return nil }
-    let member = try session.object(at: reference)
-    switch treatment(of: member) {
-    case .none, .undecided, .objectTrump, .overwrite: break
-    // Another save has changed the destination since the row was read: the store's change stays.
-    case .storeTrump, .rollback, .gone, .revival: return nil
-    }
-    guard let inverse = owner.inverseSlot(of: slot, on: member),
-      let field = member.storage?.fieldBySlot[inverse], field >= 0,
-      (row.reference(field) == owner.reference) != isAdded
-    else { return nil }
-    return member
-  }
-
   fileprivate func keepsOrder(_ slot: Int, of object: ManagedObject) throws -> Bool {
     switch treatment(of: object) {
     case .storeTrump: try object.storedMembers(slot) == storedMembers(slot, of: object)
@@ -296,7 +269,7 @@ extension Merge {
   }
 
   private func isDestinationChangedThere(_ slot: Int, of object: ManagedObject) -> Bool {
-    object.storedReference(slot) != storedReference(slot, of: object)
+    object.readReference(slot) != storedReference(slot, of: object)
   }
 
   private func isSame(_ left: AttributeValue?, _ right: AttributeValue?) -> Bool {

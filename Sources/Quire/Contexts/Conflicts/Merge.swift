@@ -155,7 +155,7 @@ final class Merge {
     guard let row = newRows[object], row.version != object.version, let session = object.session
     else { return }
     for slot in object.binding.relationshipSlots where !object.isToMany(slot) {
-      let (old, new) = (object.storedReference(slot), storedReference(slot, of: object))
+      let (old, new) = (object.readReference(slot), storedReference(slot, of: object))
       if old != new { partners += [old, new].compactMap { $0 }.map { (session, $0) } }
     }
   }

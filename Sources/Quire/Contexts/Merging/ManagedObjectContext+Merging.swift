@@ -45,10 +45,12 @@ extension ManagedObjectContext {
     }
     var isOfAll = takeWaitingForAll()
     var commits: [CommitNumber] = []
+    var read: [(session: StoreSession, commits: [CommitNumber], isOfAll: Bool)] = []
     for session in sessions {
       guard let inbox = session.inbox, inbox.isWaiting else { continue }
       let content = inbox.takeAll()
       commits += content.commits
+      read.append((session, content.commits, content.isTooMuch))
       if content.isTooMuch {
         isOfAll = true
         places += session.objects.filter(\.isStored).map {
@@ -60,7 +62,10 @@ extension ManagedObjectContext {
         }
       }
     }
-    merge(places, of: commits, isOfAll: isOfAll)
+    guard merge(places, of: commits, isOfAll: isOfAll) else { return }
+    for (session, commits, isOfAll) in read {
+      isOfAll ? session.recordRowsOfState() : session.recordRows(of: commits)
+    }
   }
 
   /// Merges what another context has saved.
@@ -134,7 +139,8 @@ extension ManagedObjectContext {
     let merged = places(inserted, true) + places(changed.subtracting(inserted), false)
     // A save of another store has objects that have no place here.
     let isWhole = merged.count == inserted.union(changed).count
-    merge(merged, of: isWhole ? commit.map { [CommitNumber(rawValue: $0)] } ?? [] : [])
+    let commits = isWhole ? commit.map { [CommitNumber(rawValue: $0)] } ?? [] : []
+    if merge(merged, of: commits), sessions.count == 1 { sessions[0].recordRows(of: commits) }
     processPendingChanges()
   }
 }
@@ -155,10 +161,11 @@ extension ManagedObjectContext {
   ///   - commits: the saves that have changed objects at these places, and nowhere else.
   ///   - isOfAll: whether objects may have changed that are not listed; the list then has all
   ///     objects that are registered here.
+  /// - Returns: whether all rows were read again, or will be when they are used.
   private func merge(
     _ places: [MergedReference], of commits: [CommitNumber], isOfAll: Bool = false
-  ) {
-    guard !places.isEmpty || isOfAll else { return }
+  ) -> Bool {
+    guard !places.isEmpty || isOfAll else { return true }
     defer {
       if family != nil { isOfAll ? notifyChildrenOfAll() : notifyChildren(of: places) }
     }
@@ -167,14 +174,17 @@ extension ManagedObjectContext {
       // Commits of several stores are not numbered together.
       if !hasSeveralStores { ids.mergedCommits = commits.map(\.rawValue) }
       noticeCenter?.postMerge(ids)
+      return true
     } catch {
       report(error)
+      return false
     }
   }
 
   /// - Returns: the notice of the merge for observers.
   private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
     try moveQueryGeneration()
+    undoRecording?.recordRead()
     var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
     ids.isOfAll = isOfAll
     var merged: [ManagedObject] = []
@@ -207,14 +217,12 @@ extension ManagedObjectContext {
       }
     }
     for object in merged { showPermanentID(of: object) }
-    let read = RereadEnds(merged, of: self, keepsChanges: true)
     let changed = merged.filter { $0.hasSlots && $0.hasChanges }
     try rebase(changed)
     let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
     for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
       try mergeRow(of: object)
     }
-    try read.makeAgree()
     try repeatRemovals(of: new)
     try displaceStoredDestinations(of: changed)
     for object in changed where object.context === self { object.callAwake(after: .refresh) }

@@ -39,6 +39,21 @@ final class ParentRows: RowsInFront {
     return try source.currentView().row(reference)
   }
 
+  /// The destination of a to-one slot in the row that ``row(_:)`` would make.
+  func destination(_ slot: Int, of reference: Reference) throws -> Reference? {
+    if let object = source.registered(reference) {
+      if object.isDeleted || object.state.contains(.inaccessible) { return nil }
+      if object.hasSlots, case .one(let destination) = object.slots[slot] {
+        return object.present(destination).flatMap { $0.isDeleted ? nil : $0.reference }
+      }
+      if object.isNew { return nil }
+      if object.hasRow { return object.storedReference(slot) }
+    }
+    guard let storage = source.entities.storage(of: reference), storage.fieldBySlot[slot] >= 0
+    else { return nil }
+    return try source.currentView().row(reference)?.reference(storage.fieldBySlot[slot])
+  }
+
   override func contains(_ reference: Reference) throws -> Bool {
     if let object = source.registered(reference) {
       if object.isDeleted || object.state.contains(.inaccessible) { return false }

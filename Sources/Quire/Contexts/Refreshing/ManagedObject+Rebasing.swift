@@ -22,14 +22,14 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a to-one slot leads to an object that has left the context, and the row to one that is
-  /// gone: both show no destination. In a child, whose parent may change meanwhile, also whether
-  /// the slot was cleared.
+  /// Whether a to-one slot refers to an object that has left the context, and the row that was read
+  /// to none, or to one that is gone: the change has come to nothing. In a child, whose parent may
+  /// change meanwhile, also whether the slot was cleared.
   private func isDanglingAsBefore(_ slot: Int) -> Bool {
     guard case .one(let destination) = slots[slot], present(destination) == nil,
       destination != nil || context?.parent != nil
     else { return false }
-    return storedReference(slot).map { isGone($0, slot) } ?? false
+    return readReference(slot).map { isGone($0, slot) } ?? (destination != nil)
   }
 
   /// Drops slots that equal the store's state, before that is replaced: members that were set to
@@ -40,7 +40,9 @@ extension ManagedObject {
       case .unchanged, .value, .one(_?): continue
       case .one(nil):
         // An object whose deletion was undone is there without a row, and would be shown again.
-        guard binding.traits[slot].canDangle, let reference = storedReference(slot),
+        guard binding.traits[slot].canDangle, hasRow,
+          let field = storage?.fieldBySlot[slot], field >= 0,
+          let reference = (try? view.row(self.reference))??.reference(field),
           session?.registered(reference)?.isUnread ?? true,
           (try? view.contains(reference)) == false
         else { continue }
@@ -68,24 +70,14 @@ extension ManagedObject {
 
   /// Drops changes that the store has already, and adds new members to changed orders.
   final func rebaseMembers() throws {
-    guard let session else { return }
     for slot in binding.relationshipSlots {
       guard case .many(let pending) = slots[slot], storage?.link(slot) != nil else { continue }
       let stored = try storedMembers(slot)
       let isStored = Set(stored)
       pending.removed.formIntersection(isStored)
-      if let order = pending.order {
+      if pending.isOrdered {
+        pending.order = try presentMembers(slot)
         pending.formerOrder = stored
-        let isAdded = Set(pending.added)
-        let isKept = Set(order.lazy.filter(isInContext).map(\.reference)).union(pending.removed)
-        pending.order =
-          try order.filter {
-            // One whose deletion was undone may be there by an order that was restored.
-            isInContext($0) && (isStored.contains($0.reference) || $0.isNew)
-              || isAdded.contains($0)
-          }
-          // The store's list may have members that were deleted without a change of the list.
-          + existingMembers(slot).filter { !isKept.contains($0) }.map { try session.object(at: $0) }
       }
       pending.added.removeAll { isStored.contains($0.reference) }
     }
@@ -102,25 +94,17 @@ extension ManagedObject {
     // Undoing this object's own change restores this, too.
     context?.undoRecording?.isPaused = true
     defer { context?.undoRecording?.isPaused = false }
-    for slot in binding.relationshipSlots {
+    for slot in binding.oneToOneSlots {
       guard case .one(let destination) = slots[slot], !binding.traits[slot].isTransient,
         let reference = storedReference(slot), present(destination)?.reference != reference,
         try session.currentView().contains(reference)
       else { continue }
       let stored = try session.object(at: reference)
       guard !stored.isDeleted,
-        let inverse = inverseSlot(of: binding.relationship(slot), on: stored)
+        let inverse = inverseSlot(of: binding.relationship(slot), on: stored),
+        !stored.isToMany(inverse), try stored.rawOne(inverse) === self
       else { continue }
-      if !stored.isToMany(inverse) {
-        if try stored.one(inverse) === self { try stored.put(nil as ManagedObject?, in: inverse) }
-      } else if !stored.hasRemoved(self, inverse) {
-        try stored.pendingRemove(self, inverse)
-      }
+      try stored.put(nil as ManagedObject?, in: inverse)
     }
-  }
-
-  private func hasRemoved(_ object: ManagedObject, _ slot: Int) -> Bool {
-    guard !slots.isEmpty, case .many(let pending) = slots[slot] else { return false }
-    return pending.removed.contains(object.reference)
   }
 }

@@ -16,10 +16,8 @@ extension ManagedObjectContext {
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     let object = object.successor ?? object
     during(.refreshing) {
-      let read = RereadEnds([object], of: self, keepsChanges: mergeChanges)
       reread(object, mergeChanges: mergeChanges)
       do {
-        try read.makeAgree()
         try displaceStoredDestinations(of: changedCounterparts(of: object))
       } catch {
         report(error)
@@ -77,6 +75,7 @@ extension ManagedObjectContext {
   private func reread(_ object: ManagedObject, mergeChanges: Bool) {
     guard object.context === self, object.isStored, let session = object.session else { return }
     showPermanentID(of: object)
+    undoRecording?.recordRead()
     do {
       let view = try session.latestView()
       if object.slots.isEmpty || mergeChanges && !object.hasChanges {
@@ -140,7 +139,6 @@ extension ManagedObjectContext {
     // Objects that are not in memory are to be read from the newest state, too.
     for session in sessions { session.leaveState() }
     let objects = allObjects
-    let read = RereadEnds(objects, of: self, keepsChanges: true)
     let changed = objects.filter { $0.isStored && $0.hasSlots && $0.hasChanges }
     do {
       for object in changed { showPermanentID(of: object) }
@@ -156,8 +154,8 @@ extension ManagedObjectContext {
       reread(object, mergeChanges: true)
     }
     do {
-      try read.makeAgree()
       try displaceStoredDestinations(of: changed)
+      for session in sessions { session.recordRowsOfState() }
     } catch {
       report(error)
     }

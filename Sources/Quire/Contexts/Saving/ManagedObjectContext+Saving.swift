@@ -162,6 +162,7 @@ extension ManagedObjectContext {
     for (part, view) in zip(outcome.parts, outcome.views) {
       part.session.formerVersions = [:]
       part.session.view = view
+      part.session.recordRows(of: CollectionOfOne(view.snapshot.commitNumber))
       if part.session.pinnedView != nil { part.session.pinnedView = view }
     }
     // Changes that `didSave()` makes belong to the next event.

@@ -69,25 +69,9 @@ extension SaveOperation {
       guard case .one(let destination) = object.slots[slot] else { continue }
       let relationship = object.binding.relationship(slot)
       let new = destination.flatMap { remains($0) ? finalReference($0) : nil }
-      let old = object.hasRow ? object.storedReference(slot) : nil
+      let old = object.hasRow ? object.readReference(slot) : nil
       if let new { record(new, of: relationship, reference, leads: true) }
       if let old, old != new { record(old, of: relationship, reference, leads: false) }
-    }
-  }
-
-  /// Records the members of an object's changed to-many relationships that are not written
-  /// themselves.
-  func recordMembers(of object: ManagedObject, _ slots: some Sequence<Int>) {
-    for slot in slots where object.ofArena({ $0.binding.traits[slot].isInverseOfToOne }) {
-      let slotsToWrite = slotsToWrite
-      func isWritten(_ member: ManagedObject, _ slot: Int) -> Bool {
-        let position = Int(member.listPosition)
-        return member.state.contains(.updated) && position < slotsToWrite.count
-          && slotsToWrite[position].contains(slot)
-      }
-      object.forEachUnwrittenMember(slot, isWritten: isWritten) { member, isAdded in
-        record(member, of: object.binding.relationship(slot), object.reference, leads: isAdded)
-      }
     }
   }
 

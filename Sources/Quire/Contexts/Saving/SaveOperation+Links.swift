@@ -10,7 +10,7 @@ extension SaveOperation {
     try writer.removeForeignLinks(of: object.reference, storage, slots) { slot, field in
       // The object's row is the transaction's, as their versions are equal.
       object.hasRow
-        ? object.storedReference(slot)
+        ? object.readReference(slot)
         : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil
     }
   }

@@ -176,9 +176,6 @@ final class SaveOperation {
   private func recordCounterparts() {
     for item in inserted {
       item.ofObject { object in
-        if object.isPersistent {
-          recordMembers(of: object, object.binding.storedRelationshipSlots)
-        }
         guard object.ofArena({ $0.binding.hasOneToOnes }) else { return }
         let slots = object.binding.oneToOneSlots
         recordCounterparts(of: object, slots, item.storage, item.reference)
@@ -186,7 +183,6 @@ final class SaveOperation {
     }
     for update in updated {
       update.ofObject { object in
-        recordMembers(of: object, update.changedSlots)
         guard object.ofArena({ $0.binding.hasOneToOnes }), let storage = object.storage else {
           return
         }

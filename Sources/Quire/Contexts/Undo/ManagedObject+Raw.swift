@@ -13,6 +13,7 @@ extension ManagedObject {
 
   /// The destinations of a to-many slot, in order if the relationship has one.
   final func rawMembers(_ slot: Int) throws -> [ManagedObject] {
+    if ofArena({ $0.membersHaveMoved }) { return try presentMembers(slot) }
     guard !slots.isEmpty, case .many(let pending) = slots[slot] else {
       return try storedMembers(slot).compactMap { try rawObject($0, slot) }
     }
@@ -54,7 +55,7 @@ extension ManagedObject {
   }
 
   /// - Returns: `nil` where another context has deleted the destination, which cannot be undone.
-  private func rawObject(_ reference: Reference, _ slot: Int) throws -> ManagedObject? {
+  final func rawObject(_ reference: Reference, _ slot: Int) throws -> ManagedObject? {
     guard let context, let session else { return nil }
     if let object = context.undoRecording?.takenObject(at: reference, in: session.identity) {
       return object

@@ -1,0 +1,81 @@
+import QuireModel
+
+// Links of a context that reads another state of the store than the one in which it has changed
+// relationships (``StoreSession/linksHaveMoved``). Its changes are differences from that one. An end
+// alone could be put on top of what the store has now, and would contradict the other. So one end
+// decides: where the inverse is to-one, the member's own change, or else what the store has for it;
+// otherwise what was added and removed, which is the same at both ends.
+extension ManagedObject {
+  /// All members of a to-many slot, also those that are hidden, in order if it has one.
+  ///
+  /// - Complexity: O(members), each of which becomes an object.
+  final func presentMembers(_ slot: Int) throws -> [ManagedObject] {
+    let stored = try storedMembers(slot)
+    guard hasSlots, case .many(let pending) = slots[slot] else {
+      return try stored.compactMap { try rawObject($0, slot) }.filter { refersHere($0, slot) ?? true }
+    }
+    let isStored = Set(stored)
+    let (isAdded, removed) = (Set(pending.added), decidesAlone(slot) ? pending.removed : [])
+    func isPresent(_ member: ManagedObject) throws -> Bool {
+      // Another context may have deleted it and brought it back: then another object stands for it.
+      if isStored.contains(member.reference) {
+        return try rawObject(member.reference, slot) === member && refersHere(member, slot) ?? true
+      }
+      return try (isAdded.contains(member) || member.isNew) && keeps(member, slot)
+    }
+    var members = try (pending.order ?? []).filter(isPresent)
+    let isKept = Set(members)
+    for reference in stored where !removed.contains(reference) {
+      guard let member = try rawObject(reference, slot), !isKept.contains(member) else { continue }
+      if refersHere(member, slot) ?? true { members.append(member) }
+    }
+    if pending.isOrdered { return members }
+    return try members
+      + pending.added.filter { try !isStored.contains($0.reference) && keeps($0, slot) }
+  }
+
+  /// Whether an object is among the members of a to-many slot.
+  final func hasPresentMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
+    if !decidesAlone(slot), let inverse = inverseSlot(of: slot, on: object) {
+      return try object.one(inverse) === self
+    }
+    if hasSlots, case .many(let pending) = slots[slot] {
+      if pending.isAdded(object) { return true }
+      if pending.removed.contains(object.reference) { return false }
+    }
+    return try object.isPersistent && isStoredMember(object, slot)
+  }
+
+  /// Whether the other end of a one-to-one relationship that refers here in the store was changed,
+  /// and refers elsewhere.
+  final func hasBeenLeft(by other: ManagedObject, _ slot: Int) -> Bool {
+    guard other.hasSlots, ofArena({ $0.linksHaveMoved }), !isDeleted,
+      let inverse = inverseSlot(of: slot, on: other), !other.isToMany(inverse),
+      case .one(let destination) = other.slots[inverse]
+    else { return false }
+    return destination !== self
+  }
+
+  /// Whether a to-many slot has its members by what was added to it and removed from it. A deleted
+  /// object keeps those that its delete rule has taken it from.
+  private func decidesAlone(_ slot: Int) -> Bool {
+    isDeleted || ofArena { !$0.binding.traits[slot].isInverseOfToOne }
+  }
+
+  /// Whether a member's own to-one end refers here by its change; `nil` where it has none.
+  private func refersHere(_ member: ManagedObject, _ slot: Int) -> Bool? {
+    guard member.hasSlots, !decidesAlone(slot), let inverse = inverseSlot(of: slot, on: member),
+      case .one(let owner) = member.slots[inverse]
+    else { return nil }
+    return owner === self
+  }
+
+  /// Whether a member that was added is still one, though the store does not have it.
+  private func keeps(_ member: ManagedObject, _ slot: Int) throws -> Bool {
+    if let refersHere = refersHere(member, slot) { return refersHere }
+    guard !decidesAlone(slot), member.isStored, let inverse = inverseSlot(of: slot, on: member)
+    else { return true }
+    try member.fulfil()
+    return refersHere(member, slot) ?? (member.storedReference(inverse) == reference)
+  }
+}
