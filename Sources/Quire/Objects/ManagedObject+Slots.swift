@@ -51,7 +51,12 @@ extension ManagedObject {
     guard isStored, hasRow, let context, context.merge == nil,
       ofArena({ !$0.binding.traits[slot].isTransient })
     else { return false }
-    if let destination, destination.isDeleted || destination.session !== session { return false }
+    // A row may still refer to what was deleted and is back: that is the change.
+    if let destination,
+      destination.isDeleted || !destination.isStored || destination.session !== session
+    {
+      return false
+    }
     return storedReference(slot) == destination?.reference
   }
 

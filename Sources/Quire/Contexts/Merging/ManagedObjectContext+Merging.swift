@@ -217,12 +217,14 @@ extension ManagedObjectContext {
       }
     }
     for object in merged { showPermanentID(of: object) }
+    let returned = ReturnedEnds(merged, in: self)
     let changed = merged.filter { $0.hasSlots && $0.hasChanges }
     try rebase(changed)
     let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
     for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
       try mergeRow(of: object)
     }
+    try returned.makeAgree(keepsChanges: true, in: self)
     try repeatRemovals(of: new)
     try displaceStoredDestinations(of: changed)
     for object in changed where object.context === self { object.callAwake(after: .refresh) }

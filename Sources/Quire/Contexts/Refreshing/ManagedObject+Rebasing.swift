@@ -87,24 +87,25 @@ extension ManagedObject {
   /// brought it back since: then it has left, and another one is made.
   private func isInContext(_ object: ManagedObject) -> Bool { object.context != nil }
 
-  /// Removes this object from the destinations that the store has for it, where it was led
-  /// elsewhere. When that change was made, the store had another destination.
+  /// Records that the destinations which the store has for this object have lost it, where it was
+  /// led elsewhere. When that change was made, the store had another destination.
   final func displaceStoredDestinations() throws {
     guard let session else { return }
     // Undoing this object's own change restores this, too.
     context?.undoRecording?.isPaused = true
     defer { context?.undoRecording?.isPaused = false }
-    for slot in binding.oneToOneSlots {
+    for slot in binding.relationshipSlots {
       guard case .one(let destination) = slots[slot], !binding.traits[slot].isTransient,
         let reference = storedReference(slot), present(destination)?.reference != reference,
         try session.currentView().contains(reference)
       else { continue }
       let stored = try session.object(at: reference)
-      guard !stored.isDeleted,
-        let inverse = inverseSlot(of: binding.relationship(slot), on: stored),
-        !stored.isToMany(inverse), try stored.rawOne(inverse) === self
-      else { continue }
-      try stored.put(nil as ManagedObject?, in: inverse)
+      guard !stored.isDeleted, let inverse = inverseSlot(of: slot, on: stored) else { continue }
+      if stored.isToMany(inverse) {
+        try stored.pendingRemove(self, inverse)
+      } else if try stored.rawOne(inverse) === self {
+        try stored.put(nil as ManagedObject?, in: inverse)
+      }
     }
   }
 }

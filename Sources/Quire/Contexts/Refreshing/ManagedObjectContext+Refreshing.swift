@@ -16,8 +16,10 @@ extension ManagedObjectContext {
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     let object = object.successor ?? object
     during(.refreshing) {
+      let returned = ReturnedEnds([object], in: self)
       reread(object, mergeChanges: mergeChanges)
       do {
+        try returned.makeAgree(keepsChanges: mergeChanges, in: self)
         try displaceStoredDestinations(of: changedCounterparts(of: object))
       } catch {
         report(error)
@@ -139,6 +141,7 @@ extension ManagedObjectContext {
     // Objects that are not in memory are to be read from the newest state, too.
     for session in sessions { session.leaveState() }
     let objects = allObjects
+    let returned = ReturnedEnds(objects, in: self)
     let changed = objects.filter { $0.isStored && $0.hasSlots && $0.hasChanges }
     do {
       for object in changed { showPermanentID(of: object) }
@@ -154,6 +157,7 @@ extension ManagedObjectContext {
       reread(object, mergeChanges: true)
     }
     do {
+      try returned.makeAgree(keepsChanges: true, in: self)
       try displaceStoredDestinations(of: changed)
       for session in sessions { session.recordRowsOfState() }
     } catch {

@@ -1,0 +1,61 @@
+/// One-to-one relationships with objects whose deletion was undone after it was saved, as far as
+/// they rest on rows that the deletion has left as they were.
+///
+/// Such a row says what the object that is back says, so its own object has no change. Another save
+/// may have led it elsewhere meanwhile: then, when the row is read again, it gets one.
+struct ReturnedEnds {
+  private struct End {
+    let object: ManagedObject
+    let slot: Int
+    let returned: ManagedObject
+    let inverse: Int
+  }
+
+  private var ends: [End] = []
+
+  /// To be made before rows of objects are replaced.
+  init(_ objects: [ManagedObject], in context: ManagedObjectContext) {
+    guard !context.changes.inserted.isEmpty, context.changes.mayHaveRelationships else { return }
+    for object in objects
+    where object.context === context && object.hasRow
+      && object.ofArena({ $0.binding.hasOneToOnes })
+    {
+      for slot in object.binding.oneToOneSlots {
+        guard let reference = object.readReference(slot),
+          let returned = object.session?.registered(reference),
+          returned.isNew, let inverse = object.inverseSlot(of: slot, on: returned),
+          returned.refers(to: object, inverse)
+        else { continue }
+        ends.append(End(object: object, slot: slot, returned: returned, inverse: inverse))
+      }
+    }
+  }
+
+  /// To be called when the rows were replaced.
+  ///
+  /// - Parameter keepsChanges: whether the relationship stays; otherwise the store's does.
+  func makeAgree(keepsChanges: Bool, in context: ManagedObjectContext) throws {
+    if ends.isEmpty { return }
+    context.undoRecording?.isPaused = true
+    defer { context.undoRecording?.isPaused = false }
+    for end in ends {
+      guard end.object.context === context, end.returned.refers(to: end.object, end.inverse)
+      else { continue }
+      try end.object.fulfil()
+      if end.object.storedReference(end.slot) == end.returned.reference { continue }
+      if keepsChanges, !end.object.isDeleted {
+        try end.object.put(end.returned, in: end.slot)
+      } else {
+        try end.returned.put(nil as ManagedObject?, in: end.inverse)
+      }
+    }
+  }
+}
+
+extension ManagedObject {
+  /// Whether a to-one slot was changed, and refers to an object.
+  fileprivate final func refers(to object: ManagedObject, _ slot: Int) -> Bool {
+    guard hasSlots, !isDeleted, case .one(let destination) = slots[slot] else { return false }
+    return destination === object
+  }
+}
