@@ -26,7 +26,10 @@ extension ManagedObjectContext {
   ) rethrows -> Result {
     let outer = self.activity
     self.activity = activity
-    defer { self.activity = outer }
+    defer {
+      if outer == nil, runningHookCount == 0 { assertInvariants() }
+      self.activity = outer
+    }
     return try body()
   }
 

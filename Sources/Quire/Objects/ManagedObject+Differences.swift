@@ -149,7 +149,7 @@ extension ManagedObject {
       if let parentRows = view.parentRows {
         return try parentRows.destination(slot, of: reference).map { parentRows.current($0) }
       }
-      guard view.isPlain else { return readReference(slot) }
+      guard view.isPlain, returnedEnd(slot) == nil else { return readReference(slot) }
       guard let row = try view.row(reference) else { return nil }
       return row.version == rowVersion ? readReference(slot) : row.reference(field)
     } catch {

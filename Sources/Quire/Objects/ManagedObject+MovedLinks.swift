@@ -56,6 +56,23 @@ extension ManagedObject {
     return destination !== self
   }
 
+  /// The object whose deletion was undone after it was saved, and which refers here by a one-to-one
+  /// relationship that rests on this object's row: the deletion has left that as it was.
+  final func returnedEnd(_ slot: Int) -> (object: ManagedObject, inverse: Int)? {
+    guard let context, !context.changes.inserted.isEmpty,
+      let reference = readReference(slot), let returned = session?.registered(reference),
+      returned.isNew, let inverse = inverseSlot(of: slot, on: returned),
+      returned.refers(to: self, inverse)
+    else { return nil }
+    return (returned, inverse)
+  }
+
+  /// Whether a to-one slot was changed, and refers to an object.
+  final func refers(to object: ManagedObject, _ slot: Int) -> Bool {
+    guard hasSlots, !isDeleted, case .one(let destination) = slots[slot] else { return false }
+    return destination === object
+  }
+
   /// Whether a to-many slot has its members by what was added to it and removed from it. A deleted
   /// object keeps those that its delete rule has taken it from.
   private func decidesAlone(_ slot: Int) -> Bool {

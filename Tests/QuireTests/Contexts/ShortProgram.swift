@@ -110,6 +110,8 @@ final class ShortProgram {
   private var held: [[Int: ManagedObject]]
   /// The IDs of stored objects, by number.
   private var identifiers: [ManagedObjectID] = []
+  /// Whether what contexts show is compared after each statement.
+  private let checksReading: Bool
   private(set) var saveCount = 0
   private(set) var trace: [String] = []
 
@@ -134,6 +136,7 @@ final class ShortProgram {
     }
     self.policies = policies
     endsByHand = random.below(2) == 0
+    checksReading = seed % 4 == 0
     try makeObjects(&random)
   }
 
@@ -168,6 +171,7 @@ final class ShortProgram {
       for statement in statements {
         trace.append("\(statement)")
         try attempt { try self.execute(statement) }
+        try checkContext(statement.context)
         if statement.act == .save { try check() }
       }
       for (index, context) in contexts.enumerated().reversed() {
@@ -313,6 +317,29 @@ final class ShortProgram {
   private func check() throws {
     let findings = try StoreFacts(contexts[0]).findings
     if !findings.isEmpty { throw Broken(description: findings.joined(separator: "; ")) }
+  }
+
+  /// What is changed agrees with what is stored; and what a context shows, in some programs, as
+  /// reading it may be what makes it agree.
+  private func checkContext(_ index: Int) throws {
+    let broken = contexts[index].brokenInvariants
+    if !broken.isEmpty { throw Broken(description: broken.joined(separator: "; ")) }
+    guard checksReading else { return }
+    let objects = held[index].values.filter { $0.managedObjectContext != nil && !$0.isDeleted }
+    for object in objects {
+      for (key, back) in [("left", "right"), ("right", "left")]
+      where object.entity.relationshipsByName[key]?.inverse == back {
+        for other in objects {
+          let leads = try object.objectIDs(forRelationshipNamed: key).contains(other.objectID)
+          let leadsBack = try other.objectIDs(forRelationshipNamed: back).contains(object.objectID)
+          if leads != leadsBack {
+            throw Broken(
+              description: "\(object.objectID).\(key) \(leads ? "has" : "does not have") "
+                + "\(other.objectID), whose \(back) \(leadsBack ? "has" : "does not have") it")
+          }
+        }
+      }
+    }
   }
 
   /// Read anew, each context shows what is stored.

@@ -21,11 +21,7 @@ struct ReturnedEnds {
       && object.ofArena({ $0.binding.hasOneToOnes })
     {
       for slot in object.binding.oneToOneSlots {
-        guard let reference = object.readReference(slot),
-          let returned = object.session?.registered(reference),
-          returned.isNew, let inverse = object.inverseSlot(of: slot, on: returned),
-          returned.refers(to: object, inverse)
-        else { continue }
+        guard let (returned, inverse) = object.returnedEnd(slot) else { continue }
         ends.append(End(object: object, slot: slot, returned: returned, inverse: inverse))
       }
     }
@@ -49,13 +45,5 @@ struct ReturnedEnds {
         try end.returned.put(nil as ManagedObject?, in: end.inverse)
       }
     }
-  }
-}
-
-extension ManagedObject {
-  /// Whether a to-one slot was changed, and refers to an object.
-  fileprivate final func refers(to object: ManagedObject, _ slot: Int) -> Bool {
-    guard hasSlots, !isDeleted, case .one(let destination) = slots[slot] else { return false }
-    return destination === object
   }
 }
