@@ -52,6 +52,10 @@ struct PendingObjects {
     deleted.restorePositions()
   }
 
+  /// Whether ``PropertyReading/setPrimitiveValue(_:forKey:)`` has set one end of a relationship
+  /// alone.
+  var hasOneSidedChanges = false
+
   /// To be called when a relationship of any object has changed.
   mutating func recordRelationship() { mayHaveRelationships = true }
 

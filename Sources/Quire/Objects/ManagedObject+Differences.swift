@@ -41,7 +41,7 @@ extension ManagedObject {
   /// Whether the row's destination is gone, so that the object shows none: a dangling reference.
   final func isGone(_ reference: Reference, _ slot: Int) -> Bool {
     guard binding.traits[slot].canDangle, let session,
-      session.registered(reference)?.isUnread ?? true
+      !(session.registered(reference).map(isSurelyThere) ?? false)
     else { return false }
     return (try? session.currentView().contains(reference)) == false
   }

@@ -1,9 +1,9 @@
 import QuireModel
 
 // Links of a context that reads another state of the store than the one in which it has changed
-// relationships (``StoreSession/linksHaveMoved``). Its changes are differences from that one. An end
-// alone could be put on top of what the store has now, and would contradict the other. So one end
-// decides: where the inverse is to-one, the member's own change, or else what the store has for it;
+// relationships (``StoreSession/linksHaveMoved``). Its changes are differences from that one. Each
+// end alone put on top of what the store has now would contradict the other. So one end decides:
+// where the inverse is to-one, the member's own change, or else what the store has for it;
 // otherwise what was added and removed, which is the same at both ends.
 extension ManagedObject {
   /// All members of a to-many slot, also those that are hidden, in order if it has one.
@@ -54,6 +54,12 @@ extension ManagedObject {
       case .one(let destination) = other.slots[inverse]
     else { return false }
     return destination !== self
+  }
+
+  /// Whether an object that a relationship may refer to without it being there is: it was read, and
+  /// the state has not moved since, or its deletion was undone here.
+  final func isSurelyThere(_ object: ManagedObject) -> Bool {
+    object.isNew || !object.isUnread && ofArena { !$0.linksHaveMoved }
   }
 
   /// The object whose deletion was undone after it was saved, and which refers here by a one-to-one

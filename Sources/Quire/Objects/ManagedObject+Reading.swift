@@ -27,8 +27,9 @@ extension ManagedObject {
     return .value(place.isNil(in: row) ? nil : read(place, row))
   }
 
-  /// The destination that the row of a clean object has, where it cannot be dangling, nor another in
-  /// the state that the context reads; `nil` when there is none, and where the general way has to find it.
+  /// The destination that the row of a clean object has, where it cannot be dangling, nor be
+  /// another in the state that the context reads; `nil` when there is none, and where the general
+  /// way has to find it.
   final func sureReference(_ slot: Int) -> Reference? {
     guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }),
       place.isSure, place.isKind(.reference), !place.isNil(in: row),

@@ -52,7 +52,7 @@ extension ManagedObject {
     if let registered, hasBeenLeft(by: registered, slot) { return nil }
     // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
     let canDangle = binding.traits[slot].canDangle || context?.parent != nil
-    if let registered, !registered.isUnread || !canDangle { return .object(registered) }
+    if let registered, !canDangle || isSurelyThere(registered) { return .object(registered) }
     if reference.isTemporary {
       return try (registered ?? context?.familyObject(reference)).map { .object($0) }
     }
@@ -181,7 +181,9 @@ extension ManagedObject {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }
     let view = try session.currentView()
-    func isRead(_ member: Reference) -> Bool { session.registered(member)?.isUnread == false }
+    func isRead(_ member: Reference) -> Bool {
+      session.registered(member).map(isSurelyThere) ?? false
+    }
     try view.incremental?.read(stored.lazy.filter { !isRead($0) })
     return try stored.filter { try isRead($0) || view.contains($0) }
   }

@@ -191,6 +191,9 @@ extension ManagedObject {
       for change in try changes(to: content, of: slot) { context.record(slot, of: self, change) }
     }
     recordRelationship()
+    if binding.traits[slot].attributeType == nil {
+      ofArena { $0.withContext { $0.changes.hasOneSidedChanges = true } }
+    }
     setSlot(slot, content)
   }
 

@@ -64,6 +64,12 @@ final class ParentRows: RowsInFront {
 
   /// - Returns: none where ``row(_:)`` is `nil`.
   override func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
+    // A member's own change may be what ends the link.
+    if source.linksHaveMoved, context.changes.mayHaveRelationships, try contains(reference) {
+      let object = try source.object(at: reference)
+      guard let slot = object.binding.slot(named: link.relationship) else { return [] }
+      return try object.members(slot).lazy.filter { !$0.isDeleted }.map(\.reference)
+    }
     if let object = source.registered(reference) {
       if object.isDeleted || object.state.contains(.inaccessible) { return [] }
       if !object.slots.isEmpty, let slot = object.binding.slot(named: link.relationship),

@@ -192,6 +192,7 @@ extension ContextSave {
             "the context was given other stores while its policy was asked: save again")
         }
         try part.session.checkVersion(of: transaction)
+        part.commit = transaction.commitNumber
         transaction.isForRemoval = part.inserted.isEmpty && !part.deleted.isEmpty
         if let incremental = part.session.incremental {
           try part.prepareWrite(to: incremental)

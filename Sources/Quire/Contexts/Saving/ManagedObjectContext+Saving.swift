@@ -162,7 +162,10 @@ extension ManagedObjectContext {
     for (part, view) in zip(outcome.parts, outcome.views) {
       part.session.formerVersions = [:]
       part.session.view = view
-      part.session.recordRows(of: CollectionOfOne(view.snapshot.commitNumber))
+      // Of a save that changed nothing, the state is another's.
+      if let commit = part.commit, commit == view.snapshot.commitNumber {
+        part.session.recordRows(of: CollectionOfOne(commit))
+      }
       if part.session.pinnedView != nil { part.session.pinnedView = view }
     }
     // Changes that `didSave()` makes belong to the next event.

@@ -72,6 +72,8 @@ final class SaveOperation {
   var counterparts: [Counterpart] = []
   /// The number of this save's transaction in the history, when the store keeps one.
   var historyNumber: Int64?
+  /// The commit that the operation makes, if it changes anything.
+  var commit: CommitNumber?
   /// Whether it is known that the store has an object marked as updated, by the objects' positions
   /// in the context's list.
   @exclusivity(unchecked) private(set) var checkedPlaces: [Bool] = []

@@ -61,7 +61,7 @@ extension ManagedObject {
       return object
     }
     if let object = session.registered(reference),
-      !object.isUnread || !binding.traits[slot].canDangle
+      !binding.traits[slot].canDangle || isSurelyThere(object)
     {
       return object
     }
