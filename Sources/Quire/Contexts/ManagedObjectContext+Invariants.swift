@@ -43,7 +43,9 @@ extension ManagedObjectContext {
       for object in list.objects {
         func report(_ text: String) { broken.append("\(object.briefDescription) \(text)") }
         if object.context !== self { report("has changes in a context that it does not belong to") }
-        if object.pendingChange != change { report("is in the list of another change than its own") }
+        if object.pendingChange != change {
+          report("is in the list of another change than its own")
+        }
         if !list.contains(object) { report("does not know its position among the changes") }
         if object.session.map({ $0.registered(object.reference) !== object }) ?? false {
           report("is not registered under its reference")

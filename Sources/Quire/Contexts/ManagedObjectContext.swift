@@ -15,7 +15,7 @@ import QuireStorage
 /// A fetch sees the store as of the last save of any context or process, with this context's
 /// unsaved changes on top. There is one object for each row: fetching a row again returns the same
 /// object with the values it had, until it is refreshed. Relationships are read from the state of
-/// the last fetch or save.
+/// the last fetch or save, at both ends.
 ///
 /// A context with a ``parent`` sees the parent's objects instead, and saves to it.
 ///
@@ -102,6 +102,9 @@ nonisolated open class ManagedObjectContext {
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and
   // objects that a change releases are released after it.
   @exclusivity(unchecked) final var changes = PendingObjects()
+  /// How often relationships may have come to show something else: by changes here, or as the
+  /// context reads another state. For children, which read what it shows.
+  @exclusivity(unchecked) final var linkGeneration = 0
   final var promisedIDs = PromisedIDs()
   /// One for each of the coordinator's stores, in their order, as of ``presentSessions()``.
   @exclusivity(unchecked) final var sessions: [StoreSession] = []

@@ -97,7 +97,10 @@ extension ManagedObject {
       case .deletion: state.insert(.deleted)
       case nil: break
       }
-      arena.withContext { $0.changes.insert(self) }
+      arena.withContext {
+        $0.changes.insert(self)
+        $0.linkGeneration &+= 1
+      }
     }
   }
 }

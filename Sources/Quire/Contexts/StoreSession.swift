@@ -45,6 +45,8 @@ final class StoreSession {
   private(set) var viewState: UInt32 = 0
   /// The commits that the rows in memory are of.
   private var readCommits = ReadCommits()
+  /// How many views there were.
+  private var viewCount = 0
   /// The last state that relationships were read from.
   private var lastState: UInt32 = 0
   /// Whether the state has moved since relationships were changed here, so that their changes are
@@ -126,8 +128,13 @@ extension StoreSession {
   /// A child reads what its parent has at the moment; a store of another make has no states, and a
   /// row is what it was when it was read.
   private func viewDidMove() {
-    guard let view else { return }
-    let isMoved = !view.isPlain || viewState != lastState
+    context.linkGeneration &+= 1
+    viewCount &+= 1
+    guard let view else {
+      if !context.changes.mayHaveRelationships { lastState = 0 }
+      return
+    }
+    let isMoved = !view.isPlain || lastState != 0 && viewState != lastState
     lastState = viewState
     hasMovedUnderChanges =
       context.changes.mayHaveRelationships && (hasMovedUnderChanges || isMoved)
@@ -135,6 +142,17 @@ extension StoreSession {
       readCommits.move(to: view.snapshot.commitNumber, isFirst: identityMap.count == 0)
     }
     findWhetherLinksHaveMoved()
+  }
+
+  /// By which the states that relationships are read from are told apart: of the store, or of all
+  /// that the context's ancestors have changed.
+  var linkState: Int {
+    if context.parent == nil { return viewState == 0 ? viewCount : Int(viewState) }
+    var (state, ancestor) = (0, context.parent)
+    while let context = ancestor {
+      (state, ancestor) = (state &+ context.linkGeneration, context.parent)
+    }
+    return state
   }
 
   private func findWhetherLinksHaveMoved() {

@@ -43,7 +43,10 @@ extension ManagedObject {
       if try !hasMember(object, slot) { try pendingAdd(object, slot, at: place) }
       return
     }
-    guard let ends = try readyEnds(slot, adding: object) else { return }
+    guard let ends = try readyEnds(slot, adding: object) else {
+      if try rereads(object, slot, asMember: false) { try addMember(object, slot, at: place) }
+      return
+    }
     try pendingAdd(object, slot, at: place)
     guard let inverse = ends.inverse else { return }
     if object.isToMany(inverse) {
@@ -65,11 +68,32 @@ extension ManagedObject {
       let isReady = try makeReady(slot)
       return try inverse.map { try object.makeReady($0) && isReady } ?? isReady
     }
-    guard try hasMember(object, slot) else { return }
+    guard try hasMember(object, slot) else {
+      if try rereads(object, slot, asMember: true) { try removeMember(object, slot) }
+      return
+    }
     try pendingRemove(object, slot)
     if let inverse, object !== self || inverse != slot {
       try object.removeInverse(inverse, to: self)
     }
+  }
+
+  /// Reads a clean object again whose row contradicts the members that a store of another make says
+  /// to have now. It has no states, of which both ends could be read.
+  ///
+  /// - Parameter isMember: whether the store has it among the members, and its row does not say so;
+  ///   otherwise the other way round.
+  /// - Returns: whether its row is another one now.
+  private func rereads(
+    _ object: ManagedObject, _ slot: Int, asMember isMember: Bool
+  ) throws -> Bool {
+    guard binding.traits[slot].isInverseOfToOne, let session, session.store.incremental != nil,
+      object.isStored, object.hasRow, !object.hasSlots,
+      try isStoredMember(object, slot) == isMember,
+      let row = try session.latestView().row(object.reference), row.version != object.version
+    else { return false }
+    object.row = row
+    return true
   }
 
   /// Makes `objects` the destinations of a to-many slot, in this order if the relationship has one.

@@ -10,9 +10,16 @@ extension ManagedObject {
   ///
   /// - Complexity: O(members), each of which becomes an object.
   final func presentMembers(_ slot: Int) throws -> [ManagedObject] {
+    if hasSlots, case .many(let pending) = slots[slot], pending.isOrdered, !hasMoved(pending),
+      let order = pending.order
+    {
+      return order
+    }
     let stored = try storedMembers(slot)
     guard hasSlots, case .many(let pending) = slots[slot] else {
-      return try stored.compactMap { try rawObject($0, slot) }.filter { refersHere($0, slot) ?? true }
+      return try stored.compactMap { try rawObject($0, slot) }.filter {
+        refersHere($0, slot) ?? true
+      }
     }
     let isStored = Set(stored)
     let (isAdded, removed) = (Set(pending.added), decidesAlone(slot) ? pending.removed : [])
@@ -44,6 +51,11 @@ extension ManagedObject {
       if pending.removed.contains(object.reference) { return false }
     }
     return try object.isPersistent && isStoredMember(object, slot)
+  }
+
+  /// Whether the order of a relationship is that of another state than its members are read from.
+  final func hasMoved(_ pending: PendingMembers) -> Bool {
+    ofArena { $0.membersHaveMoved } && pending.basis != session?.linkState
   }
 
   /// Whether the other end of a one-to-one relationship that refers here in the store was changed,

@@ -17,7 +17,12 @@ extension ManagedObject {
 
   /// To be called before a slot of a relationship changes.
   private func recordRelationship() {
-    ofArena { $0.withContext { $0.changes.recordRelationship() } }
+    ofArena {
+      $0.withContext {
+        $0.changes.recordRelationship()
+        $0.linkGeneration &+= 1
+      }
+    }
   }
 
   /// Announces a change to the context's observers. Two comparisons where there are none.
@@ -86,7 +91,9 @@ extension ManagedObject {
   final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
     let pending = try pendingMembers(slot, .removal(object))
     // The store may have got since what was added here.
-    let isStored = try ofArena({ $0.membersHaveMoved }) && isStoredMember(object, slot)
+    let isStored =
+      try ofArena({ $0.membersHaveMoved }) && pending.isAdded(object)
+      && isStoredMember(object, slot)
     pending.remove(object)
     if isStored { pending.removed.insert(object.reference) }
     markUpdated(byRelationship: slot)
@@ -118,9 +125,9 @@ extension ManagedObject {
   /// The order of a relationship that has changes, unless it hides a member: then places in it are
   /// not those that are shown.
   final func shownOrder(_ slot: Int) -> MemberOrder? {
-    guard hasSlots, case .many(let pending) = slots[slot], let context,
-      ofArena({ !$0.membersHaveMoved })
-    else { return nil }
+    guard hasSlots, case .many(let pending) = slots[slot], let context, !hasMoved(pending) else {
+      return nil
+    }
     return pending.shownOrder(in: context, isShown)
   }
 
@@ -151,8 +158,9 @@ extension ManagedObject {
   ) throws -> PendingMembers {
     try prepareForChange()
     if case .many(let pending) = slots[slot] {
-      if pending.isOrdered, ofArena({ $0.membersHaveMoved }) {
+      if pending.isOrdered, hasMoved(pending) {
         pending.rearrange(try rawMembers(slot))
+        pending.basis = session?.linkState ?? 0
       }
       announce(slot, change())
       recordRelationship()
@@ -167,6 +175,7 @@ extension ManagedObject {
 
   private func newPendingMembers(_ slot: Int) throws -> PendingMembers {
     let pending = PendingMembers()
+    pending.basis = session?.linkState ?? 0
     if ofArena({ $0.binding.traits[slot].isOrdered }) {
       pending.order = try rawMembers(slot)
       pending.formerOrder = isPersistent ? try storedMembers(slot) : []

@@ -27,6 +27,8 @@ final class PendingMembers {
   /// When all members of the order were shown; `nil` where that is not known.
   @exclusivity(unchecked) private var shownAt: Hidings?
   @exclusivity(unchecked) private var places: Places?
+  /// In which state the order was made, or made anew, by ``StoreSession/linkState``.
+  var basis = 0
   /// Whether the order had members when it was set.
   private var hadOrder = false
   /// The store's members in their order, to which this one's was made; `nil` in relationships
@@ -168,7 +170,7 @@ extension ManagedObject.Slot {
     guard case .many(let members) = self else { return self }
     let copy = PendingMembers()
     (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
-    copy.formerOrder = members.formerOrder
+    (copy.formerOrder, copy.basis) = (members.formerOrder, members.basis)
     return .many(copy)
   }
 }

@@ -133,6 +133,28 @@ import Testing
     }
   }
 
+  /// A store of another make has no states: its lists are of the moment, and rows as they were read.
+  @Test(arguments: sides)
+  func `a member that only the list shows is read again when it is removed, or added`(
+    _ side: (key: String, inverse: String)
+  ) throws {
+    for isLed in [false, true] {
+      try GotchaHome.elsewhere.withContext(Self.model, classes: []) { one in
+        let scene = try Scene(one, side.key, isLed: isLed)
+        let (two, member) = (scene.two, scene.member)
+        let members = try scene.first.objectIDs(forRelationshipNamed: side.inverse)
+        #expect(members == (isLed ? [] : [member.objectID]))
+        if isLed {
+          try scene.first.addToRelationship(member, forKey: side.inverse)
+        } else {
+          try scene.first.removeFromRelationship(member, forKey: side.inverse)
+        }
+        try two.save()
+        #expect(try scene.storedOwner() == (isLed ? scene.first.objectID : nil))
+      }
+    }
+  }
+
   enum Reading: CaseIterable { case merge, refreshOfAll, refresh, refreshWithoutChanges }
 
   /// The owner's change is made at the member too, or dropped at both.

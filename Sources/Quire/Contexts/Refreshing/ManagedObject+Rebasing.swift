@@ -77,6 +77,7 @@ extension ManagedObject {
       pending.removed.formIntersection(isStored)
       if pending.isOrdered {
         pending.order = try presentMembers(slot)
+        pending.basis = session?.linkState ?? 0
         pending.formerOrder = stored
       }
       pending.added.removeAll { isStored.contains($0.reference) }
