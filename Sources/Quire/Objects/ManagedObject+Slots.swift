@@ -62,7 +62,8 @@ extension ManagedObject {
     {
       return false
     }
-    return storedReference(slot) == destination?.reference
+    guard storedReference(slot) == destination?.reference else { return false }
+    return destination.map { !isGone($0.reference, slot) } ?? true
   }
 
   /// Adds to a to-many slot, on this side alone.

@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// A store of another make has no states: its lists are of the moment, and rows as they were read.
+  /// A store of another make has no states: lists are of the moment, rows are as they were read.
   @Test(arguments: sides)
   func `a member that only the list shows is read again when it is removed, or added`(
     _ side: (key: String, inverse: String)
