@@ -18,7 +18,7 @@ extension ManagedObjectContext {
   final func assertInvariants() {
     assert(
       {
-        guard changes.objects.count <= Self.assertedCount else { return true }
+        guard changes.count <= Self.assertedCount else { return true }
         // What a parent or a store of another make has is asked for in walks alone: it can fail.
         let isAsked = parent == nil && sessions.allSatisfy { $0.view?.isPlain ?? false }
         let broken = isAsked ? brokenInvariants : brokenLists

@@ -21,6 +21,8 @@ struct PendingObjects {
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
+  var count: Int { inserted.objects.count + updated.objects.count + deleted.objects.count }
+
   var objects: [ManagedObject] { inserted.objects + updated.objects + deleted.objects }
 
   /// Puts an object into the list that its state names.

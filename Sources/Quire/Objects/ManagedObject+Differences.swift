@@ -38,9 +38,15 @@ extension ManagedObject {
     return storedReference(slot).map { isGone($0, slot) } ?? true
   }
 
+  /// Whether a destination may be gone from the state that is read while this object refers to it. A
+  /// parent may have deleted it, whatever the delete rules are.
+  final func canDangle(_ slot: Int) -> Bool {
+    ofArena { $0.binding.traits[slot].canDangle } || context?.parent != nil
+  }
+
   /// Whether the row's destination is gone, so that the object shows none: a dangling reference.
   final func isGone(_ reference: Reference, _ slot: Int) -> Bool {
-    guard binding.traits[slot].canDangle, let session,
+    guard canDangle(slot), let session,
       !(session.registered(reference).map(isSurelyThere) ?? false)
     else { return false }
     return (try? session.currentView().contains(reference)) == false

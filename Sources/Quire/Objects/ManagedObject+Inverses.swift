@@ -92,7 +92,7 @@ extension ManagedObject {
       try isStoredMember(object, slot) == isMember,
       let row = try session.latestView().row(object.reference), row.version != object.version
     else { return false }
-    object.row = row
+    context?.refresh(object, mergeChanges: true)
     return true
   }
 

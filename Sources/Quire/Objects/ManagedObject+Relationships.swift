@@ -50,8 +50,7 @@ extension ManagedObject {
     guard let reference = storedReference(slot), let session else { return nil }
     let registered = session.registered(reference)
     if let registered, hasBeenLeft(by: registered, slot) { return nil }
-    // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
-    let canDangle = binding.traits[slot].canDangle || context?.parent != nil
+    let canDangle = canDangle(slot)
     if let registered, !canDangle || isSurelyThere(registered) { return .object(registered) }
     if reference.isTemporary {
       return try (registered ?? context?.familyObject(reference)).map { .object($0) }

@@ -5,11 +5,6 @@ import QuireStorage
 /// Only differences are kept, so that an object can be added to a relationship with a million
 /// members without reading them. An ordered relationship keeps its whole new order besides.
 final class PendingMembers {
-  /// The positions of additions, for lookups among many: made by the first lookup.
-  private final class Places {
-    var additions: [ObjectIdentifier: Int]?
-  }
-
   /// A moment, by what was hidden before it.
   private struct Hidings: Equatable {
     let context: ObjectIdentifier
@@ -26,7 +21,8 @@ final class PendingMembers {
   @exclusivity(unchecked) private var list: MemberOrder?
   /// When all members of the order were shown; `nil` where that is not known.
   @exclusivity(unchecked) private var shownAt: Hidings?
-  @exclusivity(unchecked) private var places: Places?
+  /// The positions of additions, for lookups among many: made by the first lookup.
+  @exclusivity(unchecked) private var positions: [ObjectIdentifier: Int]?
   /// In which state the order was made, or made anew, by ``StoreSession/linkState``.
   var basis = 0
   /// Whether the order had members when it was set.
@@ -40,7 +36,7 @@ final class PendingMembers {
     get { additions }
     set {
       additions = newValue
-      places?.additions = nil
+      positions = nil
     }
   }
 
@@ -72,7 +68,7 @@ final class PendingMembers {
 
   private func appendAddition(_ object: ManagedObject) {
     additions.append(object)
-    places?.additions?[ObjectIdentifier(object)] = additions.count - 1
+    positions?[ObjectIdentifier(object)] = additions.count - 1
   }
 
   /// Gives the members another order, or those that they are by now.
@@ -111,16 +107,16 @@ final class PendingMembers {
   }
 
   private func removeAddition(at place: Int) {
-    guard additions.count > Self.searchLimit, places?.additions != nil else {
+    guard additions.count > Self.searchLimit, positions != nil else {
       additions.remove(at: place)
-      places?.additions = nil
+      positions = nil
       return
     }
-    places?.additions?[ObjectIdentifier(additions[place])] = nil
+    positions?[ObjectIdentifier(additions[place])] = nil
     let last = additions.removeLast()
     if place < additions.count {
       additions[place] = last
-      places?.additions?[ObjectIdentifier(last)] = place
+      positions?[ObjectIdentifier(last)] = place
     }
   }
 
@@ -144,23 +140,15 @@ final class PendingMembers {
     guard additions.count > Self.searchLimit else {
       return additions.firstIndex { $0 === object }
     }
-    let places = madePlaces()
-    if places.additions == nil {
-      places.additions = Dictionary(
+    if positions == nil {
+      positions = Dictionary(
         zip(additions.lazy.map(ObjectIdentifier.init), 0...), uniquingKeysWith: { $1 })
     }
     // As in the list: the table has fewer entries when an object is there twice.
-    guard places.additions?.count == additions.count else {
+    guard positions?.count == additions.count else {
       return additions.firstIndex { $0 === object }
     }
-    return places.additions?[ObjectIdentifier(object)]
-  }
-
-  private func madePlaces() -> Places {
-    if let places { return places }
-    let places = Places()
-    self.places = places
-    return places
+    return positions?[ObjectIdentifier(object)]
   }
 }
 

@@ -105,7 +105,7 @@ private enum OrderFact {
   func disputes(_ other: OrderFact) -> Bool {
     switch (self, other) {
     case (.kept, _), (_, .kept), (.extended, .extended): false
-    default: true
+    case (.rearranged, .extended), (.rearranged, .rearranged), (.extended, .rearranged): true
     }
   }
 }

@@ -88,10 +88,8 @@ extension SaveOperation {
 
   /// Checks that all of them agree with the objects of the save, in the rows after it.
   ///
-  /// A context may have one end in its newest state and the other in an older one, when another
-  /// save has led the latter elsewhere since: rows at different times, or a row and the members of
-  /// its destination, which are read when they are needed. Written as they are, the two would
-  /// contradict each other for ever.
+  /// A context may have read one row of a one-to-one relationship before another save wrote it, and
+  /// the other row after it. Written as they are, the two would contradict each other for ever.
   func checkCounterparts(_ writer: StoreWriter) throws {
     for counterpart in counterparts {
       let led = try writer.withRow(counterpart.reference) { $0.reference(counterpart.field) } ?? nil

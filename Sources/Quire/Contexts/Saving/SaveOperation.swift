@@ -77,18 +77,6 @@ final class SaveOperation {
   /// Whether it is known that the store has an object marked as updated, by the objects' positions
   /// in the context's list.
   @exclusivity(unchecked) private(set) var checkedPlaces: [Bool] = []
-  /// The slots to write of each object marked as updated, by the objects' positions in the
-  /// context's list. Made when the first relationship needs it.
-  private(set) lazy var slotsToWrite: [SlotSet] = {
-    var slots = Array(repeating: SlotSet(), count: session.context.changes.updated.objects.count)
-    for update in updated {
-      update.ofObject { object in
-        guard object.state.contains(.updated) else { return }
-        slots[Int(object.listPosition)] = update.changedSlots
-      }
-    }
-    return slots
-  }()
   /// The changes to write, for an incremental store.
   var incrementalWrite: IncrementalWrite?
   /// By the index of the entity in its model, made when they are needed.

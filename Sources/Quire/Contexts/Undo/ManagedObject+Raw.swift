@@ -61,7 +61,7 @@ extension ManagedObject {
       return object
     }
     if let object = session.registered(reference),
-      !binding.traits[slot].canDangle || isSurelyThere(object)
+      !canDangle(slot) || isSurelyThere(object)
     {
       return object
     }
