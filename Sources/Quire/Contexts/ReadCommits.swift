@@ -40,6 +40,11 @@ package struct ReadCommits {
     state = commit
   }
 
+  /// To be called when a row comes into memory that is of an older commit, and nobody knows which.
+  package mutating func insertOlder() {
+    (oldest, later) = (CommitNumber(rawValue: 0), [])
+  }
+
   /// To be called when all rows that commits have changed are in memory, or will be read again.
   package mutating func insert(_ commits: some Sequence<CommitNumber>) {
     guard state != nil else { return }

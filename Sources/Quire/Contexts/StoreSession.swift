@@ -169,6 +169,12 @@ extension StoreSession {
     findWhetherLinksHaveMoved()
   }
 
+  /// To be called when an object got a row that the state does not have any more.
+  func recordOlderRow() {
+    readCommits.insertOlder()
+    findWhetherLinksHaveMoved()
+  }
+
   /// To be called when all rows that are in memory were read from the present state, or will be.
   func recordRowsOfState() {
     guard let view, view.isPlain else { return }

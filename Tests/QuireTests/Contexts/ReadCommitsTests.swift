@@ -51,6 +51,17 @@ import Testing
     #expect(read.areOfOneState, "all rows are read again")
   }
 
+  @Test func `a row of an older state is none of the present one, until all are read again`() {
+    var read = ReadCommits()
+    read.move(to: commit(5), isFirst: true)
+    read.insertOlder()
+    read.move(to: commit(6), isFirst: false)
+    read.insert(commits(6))
+    #expect(!read.areOfOneState)
+    read.move(to: commit(6), isFirst: true)
+    #expect(read.areOfOneState)
+  }
+
   @Test func `what cannot be remembered counts as not read`() {
     var read = ReadCommits()
     read.move(to: commit(1), isFirst: true)

@@ -58,7 +58,7 @@ struct ParentSave {
     for part in save.parts {
       for object in part.deleted {
         guard let counterpart = try partner(of: object) else { continue }
-        rest(counterpart, on: object)
+        try rest(counterpart, on: object)
         parent.delete(counterpart)
       }
     }
@@ -86,7 +86,7 @@ struct ParentSave {
   private func watch() throws {
     for object in child.watched where !object.hasChanges {
       guard let counterpart = try partner(of: object) else { continue }
-      rest(counterpart, on: object)
+      try rest(counterpart, on: object)
       parent.detectConflicts(for: counterpart)
     }
   }
@@ -166,18 +166,22 @@ struct ParentSave {
 
   /// Gives the parent's fault the row that the child's changes were made to, so that the parent's
   /// save compares that version with the store's.
-  private func rest(_ counterpart: ManagedObject, on object: ManagedObject) {
+  private func rest(_ counterpart: ManagedObject, on object: ManagedObject) throws {
     guard counterpart.isUnread, let row = object.row, !row.isEncoded,
       object.context?.family?.outdated.contains(ObjectIdentifier(object)) != true
     else { return }
     parent.journal?.record(counterpart)
     counterpart.fulfil(with: row.bytes)
+    guard let session = counterpart.session else { return }
+    if try session.currentView().row(counterpart.reference)?.version != counterpart.version {
+      session.recordOlderRow()
+    }
   }
 
   private func putAttributes(of update: SaveOperation.Update, _ part: SaveOperation) throws {
     let object = update.object
     guard let counterpart = try partner(of: object) else { return }
-    rest(counterpart, on: object)
+    try rest(counterpart, on: object)
     for slot in update.changedSlots where object.binding.traits[slot].attributeType != nil {
       try counterpart.put(try object.attribute(slot), in: slot)
     }
