@@ -110,7 +110,6 @@ extension ManagedObject {
     if let refersHere = refersHere(member, slot) { return refersHere }
     guard !decidesAlone(slot), member.isStored, let inverse = inverseSlot(of: slot, on: member)
     else { return true }
-    try member.fulfil()
-    return refersHere(member, slot) ?? (member.storedReference(inverse) == reference)
+    return try member.one(inverse) === self
   }
 }
