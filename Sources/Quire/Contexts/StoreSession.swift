@@ -131,8 +131,8 @@ extension StoreSession {
     context.linkGeneration &+= 1
     viewCount &+= 1
     guard let view else {
-      if !context.changes.mayHaveRelationships { lastState = 0 }
-      return
+      if !context.changes.mayHaveRelationships { (lastState, hasMovedUnderChanges) = (0, false) }
+      return findWhetherLinksHaveMoved()
     }
     let isMoved = !view.isPlain || lastState != 0 && viewState != lastState
     lastState = viewState
@@ -156,11 +156,14 @@ extension StoreSession {
   }
 
   private func findWhetherLinksHaveMoved() {
+    // Without a state the next one may be any.
+    let mayRowsDiffer =
+      store.incremental == nil
+      && (view == nil ? identityMap.count > 0 : !readCommits.areOfOneState)
     // In a migration nobody else writes, and what is deferred changes nothing that is read.
     linksHaveMoved =
       context.parent != nil
-      || context.deferredLinks == nil
-        && (hasMovedUnderChanges || store.incremental == nil && !readCommits.areOfOneState)
+      || context.deferredLinks == nil && (hasMovedUnderChanges || mayRowsDiffer)
   }
 
   /// To be called when all rows that commits have changed are in memory, or will be read again.

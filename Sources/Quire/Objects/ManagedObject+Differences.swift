@@ -38,8 +38,8 @@ extension ManagedObject {
     return storedReference(slot).map { isGone($0, slot) } ?? true
   }
 
-  /// Whether a destination may be gone from the state that is read while this object refers to it. A
-  /// parent may have deleted it, whatever the delete rules are.
+  /// Whether a destination may be gone from the state that is read while this object refers to it.
+  /// A parent may have deleted it, whatever the delete rules are.
   final func canDangle(_ slot: Int) -> Bool {
     ofArena { $0.binding.traits[slot].canDangle } || context?.parent != nil
   }

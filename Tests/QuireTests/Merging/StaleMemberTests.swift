@@ -106,6 +106,21 @@ import Testing
     }
   }
 
+  /// After a rollback the next read decides on the state, whichever end it is of.
+  @Test(arguments: GotchaHome.own, sides)
+  func `both ends are read from the newest state after a rollback`(
+    _ home: GotchaHome, _ side: (key: String, inverse: String)
+  ) throws {
+    try home.withContext(Self.model, classes: []) { one in
+      let scene = try Scene(one, side.key, isLed: true)
+      try one.existingObject(with: scene.member.objectID).setValue(nil, forKey: side.key)
+      try one.save()
+      scene.two.rollback()
+      #expect(try scene.member.value(forKey: side.key) == nil)
+      #expect(try scene.second.objectIDs(forRelationshipNamed: side.inverse) == [])
+    }
+  }
+
   /// The owner was saved without it, and the row of the member still led there.
   @Test(arguments: GotchaHome.own, sides)
   func `a member that another save has added is in conflict when its owner loses it`(
