@@ -109,6 +109,12 @@ extension ManagedObject {
     guard members.isOrdered else {
       return !members.removed.isEmpty || members.added.contains(where: isShown)
     }
+    // Mostly that decides without the members being read.
+    if ofArena({ !$0.membersHaveMoved }),
+      !members.removed.isEmpty || members.added.contains(where: isShown)
+    {
+      return true
+    }
     do {
       return try storedMembers(slot) != self.members(slot).lazy.map(\.reference)
     } catch {
@@ -184,6 +190,15 @@ extension ManagedObject {
     guard let session, let link = storage?.link(slot) else { return [] }
     try session.writeDeferredLinks()
     return try session.currentView().members(of: reference, link)
+  }
+
+  /// The same for an ordered relationship, with the positions of its links.
+  final func storedOrder(_ slot: Int) throws -> StoredOrder {
+    guard isPersistent, let session, let link = storage?.link(slot) else {
+      return StoredOrder(members: [])
+    }
+    try session.writeDeferredLinks()
+    return try session.currentView().order(of: reference, link)
   }
 }
 

@@ -103,7 +103,9 @@ extension ManagedObject {
     let pending = PendingMembers()
     pending.added = members.filter { !stored.contains($0.reference) }
     pending.removed = stored.subtracting(members.lazy.map(\.reference))
-    if relationship.isOrdered { (pending.order, pending.formerOrder) = (members, former) }
+    if relationship.isOrdered {
+      (pending.order, pending.formerOrder) = (members, StoredOrder(members: former))
+    }
     return pending
   }
 

@@ -134,15 +134,16 @@ extension ManagedObject {
 
   /// Moves one member of an ordered slot to another of the places that are shown.
   ///
-  /// - Complexity: O(√members); O(members) where some are hidden, or the relationship has no
+  /// - Complexity: O(√members); O(members) where some are hidden, or the relationship has had no
   ///   changes yet.
   final func moveMember(from source: Int, to destination: Int, in slot: Int) throws {
+    if source == destination { return }
+    _ = try makeReady(slot)
     guard let order = shownOrder(slot) else {
       var members = try members(slot)
       members.insert(members.remove(at: source), at: destination)
       return try putShownOrder(members, in: slot)
     }
-    if source == destination { return }
     _ = try pendingMembers(
       slot,
       .order {
@@ -178,8 +179,14 @@ extension ManagedObject {
     let pending = PendingMembers()
     pending.basis = session?.linkState ?? 0
     if ofArena({ $0.binding.traits[slot].isOrdered }) {
-      pending.order = try rawMembers(slot)
-      pending.formerOrder = isPersistent ? try storedMembers(slot) : []
+      let stored = try storedOrder(slot)
+      if ofArena({ $0.membersHaveMoved }) {
+        pending.order = try presentMembers(slot)
+        pending.formerOrder = stored
+      } else {
+        pending.begin(
+          try stored.members.compactMap { try rawObject($0, slot) }, formerly: stored)
+      }
     }
     return pending
   }

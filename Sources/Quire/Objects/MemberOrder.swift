@@ -3,8 +3,11 @@
 /// Two floors: chunks of some hundred members, and a list of the chunks with the place at which
 /// each begins. Where a member is, is found by the chunk that it is in, which a table keeps; so
 /// adding, removing and moving cost O(√*n*) moves of a pointer each, whatever the place, where an
-/// array moves all that is behind it and searches for the member first. 50,000 members are 100
+/// array moves all that is behind it and searches for the member first. 50,000 members are 200
 /// chunks.
+///
+/// A chunk that was not changed knows where its members were when the order was made, so that a
+/// save need not compare them.
 ///
 /// A member may be in the order twice: one that leads to itself by a relationship that is its own
 /// inverse. Such an order is searched from its beginning.
@@ -13,8 +16,12 @@ final class MemberOrder {
     @exclusivity(unchecked) var members: [ManagedObject]
     /// The chunk's own place among the chunks.
     @exclusivity(unchecked) var number = 0
+    /// Where its members began when the order was made; `nil` if the chunk was changed since.
+    @exclusivity(unchecked) var formerStart: Int?
 
-    init(_ members: [ManagedObject]) { self.members = members }
+    init(_ members: [ManagedObject], formerStart: Int? = nil) {
+      (self.members, self.formerStart) = (members, formerStart)
+    }
 
     func place(of member: ManagedObject) -> Int? {
       members.withUnsafeBufferPointer { $0.firstIndex { $0 === member } }
@@ -26,6 +33,8 @@ final class MemberOrder {
   private static let largestCount = 512
   /// The number of members up to which no table is kept.
   private static let searchLimit = 16
+  /// The number of searches that are made without a table, which costs as much as they do.
+  private static let searchesWithoutTable = 32
 
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
   /// None is empty, unless it is the only one.
@@ -33,18 +42,20 @@ final class MemberOrder {
   /// The place of the first member of each chunk: beside each other, as many change at once.
   @exclusivity(unchecked) private var starts: [Int] = [0]
   @exclusivity(unchecked) private(set) var count: Int
-  /// The chunk of each member; made by the first search among many.
+  /// The chunk of each member; made when there were many searches among many.
   @exclusivity(unchecked) private var homes: [ObjectIdentifier: Chunk]?
+  @exclusivity(unchecked) private var searchCount = 0
   /// Whether a member was found to be there twice: then there is no table.
   @exclusivity(unchecked) private var hasRepetitions = false
 
   init(_ members: [ManagedObject]) {
     count = members.count
     if members.count <= Self.largestCount {
-      chunks = [Chunk(members)]
+      chunks = [Chunk(members, formerStart: 0)]
     } else {
       chunks = stride(from: 0, to: count, by: Self.usualCount).map {
-        Chunk(Array(members[$0..<min($0 + Self.usualCount, members.count)]))
+        Chunk(
+          Array(members[$0..<min($0 + Self.usualCount, members.count)]), formerStart: $0)
       }
       renumber(from: 0)
     }
@@ -66,6 +77,43 @@ final class MemberOrder {
   func member(at place: Int) -> ManagedObject {
     let chunk = chunk(at: place)
     return chunk.members[place - starts[chunk.number]]
+  }
+
+  func allSatisfy(_ condition: (ManagedObject) -> Bool) -> Bool {
+    chunks.allSatisfy { $0.members.allSatisfy(condition) }
+  }
+
+  /// A stretch of the order that may differ from what it was when the order was made.
+  struct Stretch {
+    /// What was there.
+    let former: Range<Int>
+    /// What is there now.
+    let members: [ManagedObject]
+  }
+
+  /// All stretches that were changed since the order was made, in their order.
+  ///
+  /// - Parameter count: the number of members that it had.
+  /// - Complexity: O(√*n*), and O(members) of each chunk that was changed.
+  func changedStretches(of count: Int) -> [Stretch] {
+    var stretches: [Stretch] = []
+    var (end, members) = (0, [] as [ManagedObject])
+    func finishStretch(at start: Int) {
+      if end < start || !members.isEmpty {
+        stretches.append(Stretch(former: end..<start, members: members))
+      }
+      members = []
+    }
+    for chunk in chunks {
+      guard let start = chunk.formerStart else {
+        members += chunk.members
+        continue
+      }
+      finishStretch(at: start)
+      end = start + chunk.members.count
+    }
+    finishStretch(at: count)
+    return stretches
   }
 
   func contains(_ member: ManagedObject) -> Bool {
@@ -101,6 +149,7 @@ final class MemberOrder {
 
   private func divideIfLarge(_ chunk: Chunk) {
     guard chunk.members.count > Self.largestCount else { return }
+    chunk.formerStart = nil
     let half = chunk.members.count / 2
     let rest = Chunk(Array(chunk.members[half...]))
     chunk.members.removeLast(chunk.members.count - half)
@@ -113,10 +162,7 @@ final class MemberOrder {
 
   /// Removes a member wherever it is.
   func remove(_ member: ManagedObject) {
-    guard table() != nil || count <= Self.searchLimit, !hasRepetitions else {
-      return replace(array.filter { $0 !== member })
-    }
-    // A small order may have it twice.
+    // Without a table it may be there twice.
     while let place = place(of: member) { remove(at: place) }
   }
 
@@ -138,6 +184,7 @@ final class MemberOrder {
   private func put(_ member: ManagedObject, at place: Int) -> Chunk {
     let chunk = place == count ? chunks[chunks.count - 1] : chunk(at: place)
     chunk.members.insert(member, at: place - starts[chunk.number])
+    chunk.formerStart = nil
     count += 1
     shift(behind: chunk, by: 1)
     return chunk
@@ -147,6 +194,7 @@ final class MemberOrder {
   private func take(at place: Int) -> ManagedObject {
     let chunk = chunk(at: place)
     let member = chunk.members.remove(at: place - starts[chunk.number])
+    chunk.formerStart = nil
     count -= 1
     shift(behind: chunk, by: -1)
     if chunk.members.isEmpty, chunks.count > 1 {
@@ -161,12 +209,6 @@ final class MemberOrder {
     starts.withUnsafeMutableBufferPointer { starts in
       for number in chunk.number + 1..<starts.count { starts[number] += step }
     }
-  }
-
-  private func replace(_ members: [ManagedObject]) {
-    let new = MemberOrder(members)
-    (chunks, starts, count) = (new.chunks, new.starts, new.count)
-    (homes, hasRepetitions) = (nil, false)
   }
 
   // MARK: Places
@@ -192,10 +234,12 @@ final class MemberOrder {
     assert(start == count, "the chunks of an order have \(start) members of \(count)")
   }
 
-  /// The table, if the order is not short and has no member twice.
+  /// The table, if the order is not short, is searched often, and has no member twice.
   private func table() -> [ObjectIdentifier: Chunk]? {
     if let homes { return homes }
     guard count > Self.searchLimit, !hasRepetitions else { return nil }
+    searchCount += 1
+    guard searchCount > Self.searchesWithoutTable else { return nil }
     var table: [ObjectIdentifier: Chunk] = Dictionary(minimumCapacity: count)
     for chunk in chunks {
       for member in chunk.members { table[ObjectIdentifier(member)] = chunk }

@@ -29,7 +29,9 @@ final class PendingMembers {
   private var hadOrder = false
   /// The store's members in their order, to which this one's was made; `nil` in relationships
   /// without an order.
-  @exclusivity(unchecked) var formerOrder: [Reference]?
+  @exclusivity(unchecked) var formerOrder: StoredOrder?
+  /// Whether the order was made of exactly these.
+  private var isMadeOfFormer = false
 
   /// In no order.
   var added: [ManagedObject] {
@@ -46,14 +48,29 @@ final class PendingMembers {
   var order: [ManagedObject]? {
     get { list?.array }
     set {
-      (list, shownAt) = (newValue.map { MemberOrder($0) }, nil)
+      (list, shownAt, isMadeOfFormer) = (newValue.map { MemberOrder($0) }, nil, false)
       hadOrder = !(newValue ?? []).isEmpty
     }
   }
 
   var isOrdered: Bool { list != nil }
 
+  /// What a save has to write of the order: the stretches that were changed, and the positions of
+  /// the stored links with their commit. `nil` if only a comparison of all members tells.
+  var changedStretches: (stretches: [MemberOrder.Stretch], former: StoredOrder)? {
+    guard isMadeOfFormer, let list, let formerOrder else { return nil }
+    return (list.changedStretches(of: formerOrder.members.count), formerOrder)
+  }
+
   // MARK: Changes
+
+  /// Begins with the members that the store has, in their order.
+  ///
+  /// - Parameter members: the objects, without those that are gone.
+  func begin(_ members: [ManagedObject], formerly stored: StoredOrder) {
+    (order, formerOrder) = (members, stored)
+    isMadeOfFormer = members.count == stored.members.count
+  }
 
   /// Records an object that was added.
   ///
@@ -73,7 +90,7 @@ final class PendingMembers {
 
   /// Gives the members another order, or those that they are by now.
   func rearrange(_ order: [ManagedObject]) {
-    list = MemberOrder(order)
+    (list, isMadeOfFormer) = (MemberOrder(order), false)
     hadOrder = hadOrder || !order.isEmpty
   }
 
@@ -88,7 +105,7 @@ final class PendingMembers {
     guard let list else { return nil }
     let hidings = Hidings(context: ObjectIdentifier(context), count: context.hidingCount)
     if shownAt != hidings {
-      guard list.array.allSatisfy(isShown) else { return nil }
+      guard list.allSatisfy(isShown) else { return nil }
       shownAt = hidings
     }
     assert(

@@ -72,6 +72,20 @@ struct LinkReader {
     return members
   }
 
+  /// The same with the positions of the links, in an ordered relationship.
+  func order(of owner: Int64) throws -> (members: [Reference], positions: [UInt64]) {
+    var members: [Reference] = []
+    var positions: [UInt64] = []
+    let misfit = try tree.visitMiddlesAndTails(
+      ofKeysWith: UInt64(bitPattern: owner), byteCount: LinkKey.byteCount(isOrdered: true)
+    ) { position, member in
+      members.append(Reference(rawValue: member))
+      positions.append(position)
+    }
+    if let misfit { throw self.misfit(misfit) }
+    return (members, positions)
+  }
+
   func forEach(of owner: Int64, _ body: (LinkKey) throws -> Void) throws {
     var cursor = tree.cursor()
     var isInside = try cursor.seek(to: LinkKey.prefix(of: owner))

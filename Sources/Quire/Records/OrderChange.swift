@@ -4,9 +4,8 @@
 /// A position says which of two links comes first, and nothing else. So the links of members that
 /// stay in their order are left as they are: as many as can be (the longest ascending subsequence,
 /// by Fredman's method, "On computing the length of longest increasing subsequences", 1975). Others
-/// get positions between those. Where there is no room for them, all between the first and the last
-/// that changes get new ones; and where that does not help, the links behind are numbered anew with
-/// room for many to come.
+/// get positions between those. Where there is no room for them, the links around get new positions
+/// as well: of a stretch that is made twice as long until there is room for many more to come.
 package struct OrderChange<Member: Hashable> {
   package struct Link {
     package let position: UInt64
@@ -23,9 +22,13 @@ package struct OrderChange<Member: Hashable> {
 
   private let present: [Link]
   private let members: [Member]
+  /// Those of the links around, where only a stretch of an order is changed.
+  private let lower: UInt64?, upper: UInt64?
 
-  /// The distance between positions that are numbered anew, if there is room for it.
-  private static var distance: UInt64 { 1 << 32 }
+  /// The distance between positions that are made anew, if there is room for it.
+  private static var usualDistance: UInt64 { 1 << 32 }
+  /// The distance that there must be room for, if links are to get new positions that might stay.
+  private static var leastDistance: UInt64 { 1 << 16 }
 
   /// - Parameters:
   ///   - present: the links that there are, in their order.
@@ -35,12 +38,50 @@ package struct OrderChange<Member: Hashable> {
   /// - Complexity: O(*n*) where members are added at one place or removed, otherwise
   ///   O(*n* log *n*).
   package init(from present: [Link], to members: [Member], isNew: Bool = false) {
-    (self.present, self.members) = (present, members)
+    (self.present, self.members, lower, upper) = (present, members, nil, nil)
     if isNew {
       removed = present
       added = members.enumerated().map { Link(position: UInt64($0), member: $1) }
       return
     }
+    let (links, wanted) = differing()
+    if fit(kept(links, wanted), links, wanted) { return }
+    // Two that change places have no room between others, but each other's.
+    if spread(links, wanted, atLeast: 1) { return }
+    var margin = 1
+    while true {
+      let before = min(margin, links.lowerBound)
+      let after = min(margin, present.count - links.upperBound)
+      let stretch = links.lowerBound - before..<links.upperBound + after
+      let isAll = stretch == present.indices
+      if spread(
+        stretch, wanted.lowerBound - before..<wanted.upperBound + after,
+        atLeast: isAll ? 1 : Self.leastDistance) || isAll
+      {
+        return
+      }
+      margin *= 2
+    }
+  }
+
+  /// A change of a stretch of an order.
+  ///
+  /// - Parameters:
+  ///   - present: the links of the stretch.
+  ///   - members: the members that there are to be in the stretch.
+  ///   - lower: the position of the link before the stretch, if there is one.
+  ///   - upper: the position of the link after it, if there is one.
+  /// - Returns: `nil` if there is no room for it between these two.
+  package init?(
+    from present: [Link], to members: [Member], after lower: UInt64?, before upper: UInt64?
+  ) {
+    (self.present, self.members, self.lower, self.upper) = (present, members, lower, upper)
+    let (links, wanted) = differing()
+    if !fit(kept(links, wanted), links, wanted), !spread(links, wanted, atLeast: 1) { return nil }
+  }
+
+  /// What is left of both without what they have in common at either end.
+  private func differing() -> (links: Range<Int>, wanted: Range<Int>) {
     var start = 0
     var (presentEnd, membersEnd) = (present.count, members.count)
     while start < presentEnd, start < membersEnd, present[start].member == members[start] {
@@ -51,11 +92,15 @@ package struct OrderChange<Member: Hashable> {
     {
       (presentEnd, membersEnd) = (presentEnd - 1, membersEnd - 1)
     }
-    let kept = kept(start..<presentEnd, start..<membersEnd)
-    if fit(kept, start..<presentEnd, start..<membersEnd) { return }
-    // Two that change places have no room between others, but each other's.
-    if fit([], start..<presentEnd, start..<membersEnd) { return }
-    numberAnew(from: start)
+    return (start..<presentEnd, start..<membersEnd)
+  }
+
+  /// The positions of the links before and after some.
+  private func bounds(of links: Range<Int>) -> (lower: UInt64?, upper: UInt64?) {
+    (
+      links.lowerBound > 0 ? present[links.lowerBound - 1].position : lower,
+      links.upperBound < present.count ? present[links.upperBound].position : upper
+    )
   }
 
   private struct Pair {
@@ -98,13 +143,13 @@ package struct OrderChange<Member: Hashable> {
   /// - Returns: whether there is room for them.
   private mutating func fit(_ kept: [Pair], _ links: Range<Int>, _ wanted: Range<Int>) -> Bool {
     var added: [Link] = []
-    var lower = links.lowerBound > 0 ? present[links.lowerBound - 1].position : nil
+    var lower = bounds(of: links).lower
     var place = wanted.lowerBound
     for next in 0...kept.count {
       let pair = next < kept.count ? kept[next] : nil
       let end = pair?.member ?? wanted.upperBound
       let link = pair?.link ?? links.upperBound
-      let upper = link < present.count ? present[link].position : nil
+      let upper = link < present.count ? present[link].position : self.upper
       guard let positions = Self.positions(of: end - place, between: lower, and: upper) else {
         return false
       }
@@ -143,15 +188,26 @@ package struct OrderChange<Member: Hashable> {
     }
   }
 
-  /// Replaces all links from a place on.
-  private mutating func numberAnew(from start: Int) {
-    let lower = start > 0 ? present[start - 1].position : 0
-    let room = lower < .max - 1 ? .max - 1 - lower : 0
-    let distance = min(Self.distance, room / UInt64(members.count - start + 1))
-    if distance == 0 { return numberAnew(from: 0) }
-    removed = Array(present[start...])
-    added = members.indices.dropFirst(start).map { place in
-      Link(position: lower + UInt64(place - start + 1) * distance, member: members[place])
+  /// Gives all members of a stretch new positions, as far apart as there is room.
+  ///
+  /// - Parameter least: the distance that they must have.
+  /// - Returns: whether there is room for that.
+  private mutating func spread(
+    _ links: Range<Int>, _ wanted: Range<Int>, atLeast least: UInt64
+  ) -> Bool {
+    let (lower, upper) = bounds(of: links)
+    let (low, high) = (lower ?? 0, upper ?? .max - 1)
+    guard high > low else { return false }
+    let room = (high - low) / (UInt64(wanted.count) + 1)
+    if room < least { return false }
+    // Beyond the first link and the last there is room enough for later.
+    let distance = lower != nil && upper != nil ? room : min(room, Self.usualDistance)
+    let start = lower == nil && upper != nil ? high - (UInt64(wanted.count) + 1) * distance : low
+    removed = Array(present[links])
+    added = wanted.map { place in
+      Link(
+        position: start + UInt64(place - wanted.lowerBound + 1) * distance, member: members[place])
     }
+    return true
   }
 }

@@ -131,6 +131,15 @@ final class StoreView {
     if reference.isTemporary { return [] }
     return try links(link)?.members(of: reference.key) ?? []
   }
+
+  /// The same for an ordered relationship, with the positions of the links where there are some.
+  func order(of reference: Reference, _ link: StoredEntity.Link) throws -> StoredOrder {
+    guard isPlain, !reference.isTemporary else {
+      return StoredOrder(members: try members(of: reference, link))
+    }
+    let (members, positions) = try links(link)?.order(of: reference.key) ?? ([], [])
+    return StoredOrder(members: members, links: (positions, snapshot.contentCommit))
+  }
 }
 
 extension StoreView: ExternalValues {

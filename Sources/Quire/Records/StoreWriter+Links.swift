@@ -28,7 +28,10 @@ extension StoreWriter {
       return
     }
     var key = LinkKey(owner: owner, member: member)
-    if link.isOrdered { key.position = try nextPosition(link, of: owner) }
+    if link.isOrdered {
+      if arranged.contains(LinksOfOwner(link: link.number, owner: owner)) { return }
+      key.position = try nextPosition(link, of: owner)
+    }
     let tree = try links(link)
     try key.withBytes(isOrdered: link.isOrdered) { key in
       _ = try tree.put(UnsafeRawBufferPointer(start: nil, count: 0), for: key)
@@ -132,8 +135,8 @@ extension StoreWriter {
     leavingLists = [:]
     defer { leavingLists = nil }
     try body()
-    for (place, list) in (leavingLists ?? [:]).sorted(by: { $0.key < $1.key }) {
-      try removeLinks(list.link, of: place.owner) { list.members.contains($0.member) }
+    for (links, list) in (leavingLists ?? [:]).sorted(by: { $0.key < $1.key }) {
+      try removeLinks(list.link, of: links.owner) { list.members.contains($0.member) }
     }
   }
 
@@ -150,12 +153,13 @@ extension StoreWriter {
       if leaving.isFull { try removeGathered(leaving) }
       return
     }
-    if link.isOrdered, leavingLists != nil {
-      let place = LeavingList.Place(link: link.number, owner: owner)
-      leavingLists?[place, default: LeavingList(link: link)].members.insert(member)
-      return
-    }
     if link.isOrdered {
+      let links = LinksOfOwner(link: link.number, owner: owner)
+      if arranged.contains(links) { return }
+      if leavingLists != nil {
+        leavingLists?[links, default: LeavingList(link: link)].members.insert(member)
+        return
+      }
       try removeLinks(link, of: owner) { $0.member == member }
     } else if let tree = try existingLinks(link) {
       try LinkKey(owner: owner, member: member).withBytes(isOrdered: false) {
@@ -185,9 +189,13 @@ extension StoreWriter {
     to members: [Reference]
   ) throws {
     let links = present.map { OrderChange.Link(position: $0.position, member: $0.member) }
-    let change = OrderChange(from: links, to: members, isNew: isNew)
+    try write(OrderChange(from: links, to: members, isNew: isNew), link, of: owner)
+  }
+
+  /// Writes a change of an owner's links in an ordered relationship.
+  func write(_ change: OrderChange<Reference>, _ link: StoredEntity.Link, of owner: Int64) throws {
     if change.removed.isEmpty, change.added.isEmpty { return }
-    let tree = try self.links(link)
+    let tree = try links(link)
     func key(_ link: OrderChange<Reference>.Link) -> [UInt8] {
       LinkKey(owner: owner, position: link.position, member: link.member).bytes(isOrdered: true)
     }
@@ -221,17 +229,19 @@ extension EntityDescription {
   }
 }
 
+/// The links that an object has by one of its relationships.
+struct LinksOfOwner: Hashable, Comparable {
+  /// The relationship, by the number of its links' tree.
+  let link: UInt16
+  let owner: Int64
+
+  static func < (left: LinksOfOwner, right: LinksOfOwner) -> Bool {
+    (left.link, left.owner) < (right.link, right.owner)
+  }
+}
+
 /// Members to be removed from an ordered relationship.
 struct LeavingList {
-  struct Place: Hashable, Comparable {
-    let link: UInt16
-    let owner: Int64
-
-    static func < (left: Place, right: Place) -> Bool {
-      (left.link, left.owner) < (right.link, right.owner)
-    }
-  }
-
   let link: StoredEntity.Link
   var members: Set<Reference> = []
 }

@@ -32,7 +32,10 @@ final class StoreWriter {
   /// of the link.
   var sortedLinks: [UInt16: (link: StoredEntity.Link, sorter: KeySorter)] = [:]
   /// Members to be removed from ordered relationships. Each is read once for all of them.
-  var leavingLists: [LeavingList.Place: LeavingList]?
+  var leavingLists: [LinksOfOwner: LeavingList]?
+  /// Links that will be written as a whole, as a save has their order: members that are added and
+  /// removed meanwhile are in it.
+  var arranged: Set<LinksOfOwner> = []
 
   init(
     _ transaction: WriteTransaction, _ entities: StoreEntities,

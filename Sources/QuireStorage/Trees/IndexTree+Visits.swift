@@ -68,6 +68,23 @@ extension IndexTree {
   public func visitTails(
     ofKeysWith first: UInt64, byteCount: Int, _ body: (UInt64) -> Void
   ) throws -> Int? {
+    try visitKeys(with: first, byteCount: byteCount) { _, tail in body(tail) }
+  }
+
+  /// The same with the eight bytes after the first as well, which with a key of 16 bytes are the
+  /// last.
+  package func visitMiddlesAndTails(
+    ofKeysWith first: UInt64, byteCount: Int, _ body: (UInt64, UInt64) -> Void
+  ) throws -> Int? {
+    try visitKeys(with: first, byteCount: byteCount) { key, tail in
+      body(key.u64(at: 8).byteSwapped, tail)
+    }
+  }
+
+  @inline(__always)
+  private func visitKeys(
+    with first: UInt64, byteCount: Int, _ body: (UnsafeRawPointer, UInt64) -> Void
+  ) throws -> Int? {
     precondition((16...32).contains(byteCount), "a key of \(byteCount) bytes is not for this")
     var misfit: Int?
     try withUnsafeBytes(of: first.bigEndian) { lower in
@@ -83,7 +100,7 @@ extension IndexTree {
             guard let start = key.baseAddress, start.u64(at: 0).byteSwapped == first else {
               return false
             }
-            body(start.u64(at: byteCount &- 8).byteSwapped)
+            body(start, start.u64(at: byteCount &- 8).byteSwapped)
           }
           return true
         }

@@ -33,6 +33,7 @@ import Testing
     for seed in 1...UInt64(Amount.of(debug: 3, release: 20, exhaustive: 400)) {
       var generator = SeededGenerator(seed: seed)
       let context = try context()
+      let other = SmallGallery.sibling(of: context)
       let list = List(context: context)
       var expected: [Item] = []
       var next = 0
@@ -65,7 +66,17 @@ import Testing
             .exchangeObject(at: first, withObjectAt: second)
           expected.swapAt(first, second)
         case 8:
+          // Whether or not another save came in between since the order was begun.
+          if generator.below(3) == 0 {
+            _ = List(context: other)
+            try other.save()
+          }
           try context.save()
+          guard generator.below(4) == 0 else { continue }
+          let stored = try #require(other.object(with: list.objectID) as? List)
+          other.refreshAllObjects()
+          #expect(
+            stored.items.map(\.number) == expected.map(\.number), "seed \(seed), step \(step)")
         default:
           guard !expected.isEmpty else { continue }
           let index = place(expected.count)
@@ -96,8 +107,9 @@ import Testing
       try context.save()
       let numbers = expected.map(\.number)
       context.reset()
-      let stored = try #require(try context.fetch(FetchRequest<List>()).first)
+      let stored = try #require(try context.fetch(FetchRequest<List>()).first { !$0.items.isEmpty })
       #expect(stored.items.map(\.number) == numbers, "seed \(seed)")
+      #expect(try StoreFacts(context).findings == [], "seed \(seed)")
     }
   }
 

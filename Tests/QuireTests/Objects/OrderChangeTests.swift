@@ -96,5 +96,47 @@ import Testing
       written += try apply(members, to: &links)
     }
     #expect(written == 30)
+    // Then those around it make room.
+    for new in 7_000..<7_200 {
+      members.insert(new, at: 500)
+      written += try apply(members, to: &links)
+    }
+    #expect(written < 700)
+  }
+
+  @Test(arguments: Array(UInt64(1)...Amount.of(debug: 20, release: 200, exhaustive: 20_000)))
+  func `a stretch of an order becomes any other, or has no room`(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var position: UInt64 = [0, 1, 5, 1 << 40, .max - 60][generator.below(5)]
+    let all = (0..<12).map { member in
+      position += UInt64([1, 1, 2, 3, 1 << 20][position < 1 << 41 ? generator.below(5) : 0])
+      return Link(position: position, member: member)
+    }
+    let start = generator.below(all.count + 1)
+    let stretch = start..<start + generator.below(all.count - start + 1)
+    var members = all[stretch].map(\.member)
+    members.removeAll { _ in generator.below(4) == 0 }
+    if generator.below(2) == 0 { members.shuffle(using: &generator) }
+    for new in 100..<100 + generator.below(4) {
+      members.insert(new, at: generator.below(members.count + 1))
+    }
+    let change = OrderChange(
+      from: Array(all[stretch]), to: members,
+      after: start > 0 ? all[start - 1].position : nil,
+      before: stretch.upperBound < all.count ? all[stretch.upperBound].position : nil)
+    guard let change else {
+      // Between two links, where there are fewer positions than members.
+      #expect(start > 0 || all[stretch.upperBound].position < members.count)
+      return
+    }
+    let removed = Set(change.removed.map(\.position))
+    #expect(removed.isSubset(of: all[stretch].map(\.position)))
+    let links = (all.filter { !removed.contains($0.position) } + change.added)
+      .sorted { $0.position < $1.position }
+    #expect(
+      links.map(\.member)
+        == all[..<start].map(\.member) + members + all[stretch.upperBound...].map(\.member))
+    #expect(Set(links.map(\.position)).count == links.count)
+    #expect(links.allSatisfy { $0.position < .max })
   }
 }

@@ -78,6 +78,31 @@ import Testing
     }
   }
 
+  // All links of the list were written at each such save: the new member's link was at the end when
+  // its order was looked at, and the others had no room in front of them.
+  @Test func `a member that comes to the front writes its place alone, once there is room`() throws
+  {
+    let files = MemoryFileSystem()
+    try make(2_000, in: files)
+    let context = try open(files)
+    let album = try album(context)
+    for number in 2_000..<2_010 {
+      let new = try context.insert("Photo", ["number": number])
+      try album.insertIntoRelationship(new, at: 0, forKey: "photos")
+      try context.save()
+    }
+    try TestStore.close(context)
+    let (all, written) = try leaves(files)
+    #expect(all > 5 && written <= 2, "\(written) of \(all)")
+    let again = try open(files)
+    let shown = try #require(
+      try self.album(again).value(forKey: "photos") as? [ManagedObject])
+    #expect(
+      try shown.map { try $0.value(forKey: "number") as? Int }
+        == Array((2_000..<2_010).reversed()) + Array(0..<2_000))
+    try TestStore.close(again)
+  }
+
   @Test func `an order that is changed over and over is what was made of it`() throws {
     for seed: UInt64 in 1...Amount.of(debug: 2, release: 20, exhaustive: 200) {
       var random = SeededGenerator(seed: seed)

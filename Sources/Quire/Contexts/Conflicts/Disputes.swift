@@ -71,7 +71,7 @@ extension ManagedObject {
       let link = storage?.link(slot)
     else { return false }
     // Changed by other means than those that keep what it was made of.
-    guard let former = pending.formerOrder else { return true }
+    guard let former = pending.formerOrder?.members else { return true }
     let here = OrderFact(former, order.lazy.filter { !$0.isDeleted }.map(\.reference))
     let there = OrderFact(former, try view.members(of: reference, link))
     return here.disputes(there)

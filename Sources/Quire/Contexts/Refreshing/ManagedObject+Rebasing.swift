@@ -78,7 +78,7 @@ extension ManagedObject {
       if pending.isOrdered {
         pending.order = try presentMembers(slot)
         pending.basis = session?.linkState ?? 0
-        pending.formerOrder = stored
+        pending.formerOrder = StoredOrder(members: stored)
       }
       pending.added.removeAll { isStored.contains($0.reference) }
     }

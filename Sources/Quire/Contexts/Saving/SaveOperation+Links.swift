@@ -69,67 +69,135 @@ extension SaveOperation {
     }
   }
 
-  /// Writes the orders of changed relationships, after all links were written, so that the order in
-  /// the context replaces the order in which links were added.
-  func writeOrders(_ writer: StoreWriter) throws {
+  /// Calls `body` with each order that the save has to write.
+  private func forEachOrder(_ body: (Order) throws -> Void) rethrows {
+    func visit(
+      _ object: ManagedObject, _ slots: some Sequence<Int>, _ storage: EntityStorage,
+      _ owner: Int64, isNew: Bool
+    ) throws {
+      for slot in slots {
+        guard let link = storage.link(slot), link.isOrdered,
+          case .many(let pending) = object.slots[slot], pending.isOrdered
+        else { continue }
+        try body(
+          Order(
+            members: pending, link: link, owner: owner, isNew: isNew,
+            canDangle: object.binding.traits[slot].canDangle))
+      }
+    }
     for item in inserted
     where item.ofObject({ $0.ofArena { $0.binding.hasOrderedRelationships } }) {
-      try writeOrders(
-        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
-        writer, isNew: true)
+      try visit(
+        item.object, item.object.binding.storedRelationshipSlots, item.storage,
+        item.reference.key, isNew: true)
     }
     for update in updated
     where update.ofObject({ $0.ofArena { $0.binding.hasOrderedRelationships } }) {
       let object = update.object
       guard let storage = object.storage else { continue }
-      try writeOrders(object, update.changedSlots, storage, object.reference, writer)
+      try visit(object, update.changedSlots, storage, object.reference.key, isNew: false)
     }
   }
 
-  func writeOrders(
-    _ object: ManagedObject, _ slots: some Sequence<Int>, _ storage: EntityStorage,
-    _ reference: Reference, _ writer: StoreWriter, isNew: Bool = false
-  ) throws {
-    for slot in slots {
-      guard let link = storage.link(slot), link.isOrdered,
-        case .many(let pending) = object.slots[slot], let order = pending.order
-      else { continue }
-      let present = try writer.linkKeys(link, of: reference.key)
-      // A link that is there leads somewhere, unless the relationship may dangle.
-      var known = KnownMembers(object.binding.traits[slot].canDangle ? [] : present)
-      var members: [Reference] = []
-      members.reserveCapacity(order.count)
-      for destination in order where remains(destination) {
-        let member = finalReference(destination)
-        if try known.contains(member) || writer.contains(member) {
-          members.append(member)
-        } else {
-          isOutdated = true
-        }
-      }
-      try writer.setOrder(
-        link, of: reference.key, isNew: isNew, from: present, to: members)
+  /// The members of an ordered relationship that has changes.
+  private struct Order {
+    let members: PendingMembers
+    let link: StoredEntity.Link
+    let owner: Int64
+    /// Whether the save inserts the owner.
+    let isNew: Bool
+    let canDangle: Bool
+  }
+
+  /// Leaves the links of changed orders to ``writeOrders(_:)``, which knows all of their members.
+  func reserveOrders(_ writer: StoreWriter) {
+    forEachOrder { writer.arranged.insert(LinksOfOwner(link: $0.link.number, owner: $0.owner)) }
+  }
+
+  /// Writes the orders of changed relationships, after all rows were written and all other links.
+  func writeOrders(_ writer: StoreWriter) throws {
+    try forEachOrder { order in
+      if try !writeStretches(of: order, writer) { try write(order, writer) }
     }
+  }
+
+  /// Writes an order that was changed in few places, without reading the others.
+  ///
+  /// - Returns: whether it is known how the links are that the store has, and there is room for
+  ///   others between them.
+  /// - Complexity: O(√members + changes · log *n*), where the changes are at few places.
+  private func writeStretches(of order: Order, _ writer: StoreWriter) throws -> Bool {
+    // What is deleted may be anywhere.
+    guard !order.isNew, deleted.isEmpty, let (stretches, former) = order.members.changedStretches,
+      let links = former.links, writer.transaction.begins(with: links.commit)
+    else { return false }
+    var changes: [OrderChange<Reference>] = []
+    for stretch in stretches {
+      let present = stretch.former.map {
+        OrderChange.Link(position: links.positions[$0], member: former.members[$0])
+      }
+      var known = KnownMembers(order.canDangle ? [] : present.map(\.member))
+      let members = try destinations(stretch.members, writer) { known.contains($0) }
+      guard
+        let change = OrderChange(
+          from: present, to: members,
+          after: stretch.former.lowerBound > 0
+            ? links.positions[stretch.former.lowerBound - 1] : nil,
+          before: stretch.former.upperBound < links.positions.count
+            ? links.positions[stretch.former.upperBound] : nil)
+      else { return false }
+      changes.append(change)
+    }
+    for change in changes { try writer.write(change, order.link, of: order.owner) }
+    return true
+  }
+
+  private func write(_ order: Order, _ writer: StoreWriter) throws {
+    let present = try writer.linkKeys(order.link, of: order.owner)
+    // A link that is there leads somewhere, unless the relationship may dangle.
+    var known = KnownMembers(order.canDangle ? [] : present.map(\.member))
+    let members = try destinations(order.members.order ?? [], writer) { known.contains($0) }
+    try writer.setOrder(
+      order.link, of: order.owner, isNew: order.isNew, from: present, to: members)
+  }
+
+  /// The references of those members of an order that remain.
+  ///
+  /// - Parameter isKnown: whether the store has a member; `false` where that is to be looked up.
+  private func destinations(
+    _ members: [ManagedObject], _ writer: StoreWriter, isKnown: (Reference) -> Bool
+  ) throws -> [Reference] {
+    var references: [Reference] = []
+    references.reserveCapacity(members.count)
+    for destination in members where remains(destination) {
+      let member = finalReference(destination)
+      if try isKnown(member) || writer.contains(member) {
+        references.append(member)
+      } else {
+        isOutdated = true
+      }
+    }
+    return references
   }
 }
 
 /// The members of an owner's links, asked for mostly in their order: then no set is made of them.
 /// A member may be taken for an unknown one.
 private struct KnownMembers {
-  private let links: [LinkKey]
+  private let links: [Reference]
   private var next = 0
   /// All of them, made when one is asked for in another order.
   private var members: Set<Reference>?
 
-  init(_ links: [LinkKey]) { self.links = links }
+  init(_ links: [Reference]) { self.links = links }
 
   mutating func contains(_ member: Reference) -> Bool {
-    if next < links.count, links[next].member == member {
+    if next < links.count, links[next] == member {
       next += 1
       return true
     }
     if next == links.count { return false }
-    let all = members ?? Set(links.lazy.map(\.member))
+    let all = members ?? Set(links)
     members = all
     return all.contains(member)
   }

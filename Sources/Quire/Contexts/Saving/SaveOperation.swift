@@ -217,6 +217,7 @@ final class SaveOperation {
         try promisedIDs.place(of: inserted[index].reference)?.reference
         ?? Reference(entity: number, key: writer.takeKey(in: keySpace))
     }
+    reserveOrders(writer)
     if !updated.isEmpty || !deleted.isEmpty {
       try writer.gatheringRemovals {
         for update in updated {

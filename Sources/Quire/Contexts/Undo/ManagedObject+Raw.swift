@@ -65,7 +65,9 @@ extension ManagedObject {
     {
       return object
     }
-    return try session.currentView().contains(reference) ? session.object(at: reference) : nil
+    let view = try session.currentView()
+    if canDangle(slot) || !view.isPlain, try !view.contains(reference) { return nil }
+    return try session.object(at: reference)
   }
 
   /// Whether all slots equal the row, and none leads to a hidden object, so that nothing is lost
