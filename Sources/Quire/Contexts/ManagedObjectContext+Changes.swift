@@ -131,7 +131,22 @@ extension ManagedObjectContext {
     if presentActivity == nil { undoRecording?.manager.endEvent() }
   }
 
-  /// Processes pending changes without ending the event.
+  /// What each fetch does before it looks for anything, and each save before it looks at what is to
+  /// be saved. In this order:
+  ///
+  /// 1. What others have saved is merged, if the context merges by itself, and objects of stores
+  ///    that were removed leave (``mergeWaitingCommits()``).
+  /// 2. The delete rules of objects that were deleted are applied (``applyDeleteRules()``).
+  /// 3. What has changed since the last notice is posted (``NoticeCenter/postEvent()``).
+  /// 4. What could not be thrown where it happened is thrown (``throwKeptErrors()``).
+  ///
+  /// The event goes on: what follows belongs to the same undo group.
+  final func bringUpToDate() throws {
+    processPendingChangesOfEvent()
+    try throwKeptErrors()
+  }
+
+  /// The first three steps of ``bringUpToDate()``, which throw nothing.
   final func processPendingChangesOfEvent() {
     guard activity != .applyingDeleteRules else { return }
     mergeWaitingCommits()

@@ -13,8 +13,7 @@ extension FetchRequest {
   /// - Throws: what ``ManagedObjectContext/fetch(_:)`` throws.
   /// - Complexity: that of the fetch; keys of indexes that are parts of a plan are read twice.
   public func explain(in context: ManagedObjectContext) throws -> FetchExplanation {
-    context.processPendingChangesOfEvent()
-    try context.throwKeptErrors()
+    try context.bringUpToDate()
     return try FetchExecution(self, in: context).explanation(of: self)
   }
 }

@@ -175,8 +175,7 @@ extension ManagedObjectContext {
   ///   in those that an index finds, or that have one of the objects which the predicate names.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
   {
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     if request.preparesObjects {
       try checkPrefetching(request)
       var plain = request
@@ -231,8 +230,7 @@ extension ManagedObjectContext {
 
   /// The number of objects that ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     if let count = try ComparisonFetch.count(request, in: self) { return count }
     return try FetchExecution(request, in: self).count()
   }
@@ -247,8 +245,7 @@ extension ManagedObjectContext {
   final func objectIDs<Result: ManagedObject>(
     for request: FetchRequest<Result>, _ watch: FetchWatch?
   ) throws -> [ManagedObjectID] {
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     let execution = try FetchExecution(request, in: self)
     let places = try execution.places(watch)
     return try places.references.enumerated().map { index, reference in

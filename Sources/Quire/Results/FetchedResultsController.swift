@@ -169,8 +169,7 @@ public final class FetchedResultsController<Result: ManagedObject> {
     let wasBusy = isBusy
     isBusy = true
     defer { isBusy = wasBusy }
-    managedObjectContext.processPendingChangesOfEvent()
-    try managedObjectContext.throwKeptErrors()
+    try managedObjectContext.bringUpToDate()
     let request = try orderedRequest()
     let scope = try FetchedResultsScope(request, naming, in: managedObjectContext)
     let list = try fetch(request, scope)

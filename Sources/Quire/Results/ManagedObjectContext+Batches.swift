@@ -24,8 +24,7 @@ extension ManagedObjectContext {
   public final func fetchBatched<Result: ManagedObject>(
     _ request: FetchRequest<Result>
   ) throws -> BatchFaultingArray<Result> {
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     guard request.fetchBatchSize >= 0 else {
       throw PersistenceError(
         .persistentStoreUnsupportedRequestType,

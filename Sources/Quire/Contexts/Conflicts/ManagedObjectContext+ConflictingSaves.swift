@@ -45,6 +45,9 @@ extension ManagedObjectContext {
       memento?.restore(self)
       if error is SaveOperation.Outdated {
         // A writer to an incremental store, which our locks do not keep out, was faster again.
+        assert(
+          save.parts.contains { $0.store.incremental != nil },
+          "a save meets a conflict that a search for conflicts does not find")
         throw mergeError((try? remainingConflicts().map(\.report)) ?? [])
       }
       if error is SaveOperation.Duplicates { throw constraintError([]) }

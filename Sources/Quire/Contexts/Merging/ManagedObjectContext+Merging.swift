@@ -181,6 +181,19 @@ extension ManagedObjectContext {
     }
   }
 
+  /// One merge. ``refresh(_:mergeChanges:)`` and ``refreshAllObjects()`` do the same with other
+  /// objects, and without the first and the last step.
+  ///
+  /// 1. Objects that are gone leave; those that are new are remembered.
+  /// 2. Clean objects become faults; on changed ones a new row is put under the changes, which stay
+  ///    (``rebase(_:)``).
+  /// 3. What the rows brought back to one end of a link is shown at the other (``ReturnedEnds``).
+  /// 4. Members that were removed here, and that a new object has again, are removed again.
+  /// 5. Destinations that the store has for objects which refer elsewhere here have lost them
+  ///    (``displaceStoredDestinations(of:)``).
+  /// 6. Hooks are called, when all of this is true.
+  /// 7. Observers are notified.
+  ///
   /// - Returns: the notice of the merge for observers.
   private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
     try moveQueryGeneration()

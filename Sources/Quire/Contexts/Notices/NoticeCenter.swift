@@ -158,22 +158,8 @@ final class NoticeCenter: ContextObserver {
     post(notice)
   }
 
-  /// - Parameter changes: of each store that the save has written.
-  func postDidSave(_ parts: some Collection<SaveOperation>, _ changes: [SavedChanges]) {
-    guard wants(.didSaveObjects) || wants(.didSaveObjectIDs), let context else { return }
-    var notice = ContextNotice(.didSaveObjects, context)
-    for save in parts {
-      notice.insertedObjects.formUnion(save.inserted.lazy.map(\.object))
-      notice.updatedObjects.formUnion(save.updated.lazy.map(\.object))
-      notice.deletedObjects.formUnion(save.deleted)
-    }
-    notice.completeIDs()
-    if changes.count == 1 { notice.objectIDs.commitNumber = changes[0].commit.rawValue }
-    for (id, names) in changes.lazy.flatMap(\.updatedProperties) {
-      notice.objectIDs.changedProperties[id] = Set(names)
-    }
-    postDidSave(notice)
-  }
+  /// Whether there is a listener to notices of saves.
+  var wantsSaves: Bool { wants(.didSaveObjects) || wants(.didSaveObjectIDs) }
 
   /// Posts the two notices of a save, with objects and with IDs alone.
   func postDidSave(_ notice: ContextNotice) {

@@ -1,7 +1,13 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// Saves to the parent.
+  /// Saves to the parent. In place of the steps 3 and 4 of a save to a store:
+  ///
+  /// 1. Changes of objects that the parent has deleted are conflicts: the policy decides, or they
+  ///    are dropped (``resolveDeletions(_:)``).
+  /// 2. The save is prepared, as any other; what hooks do may be a reason to begin again.
+  /// 3. ``ParentSave`` repeats each change in the parent, by the calls that a program makes; deletions
+  ///    come last. If a hook or an observer of the parent interferes, the parent is restored.
   ///
   /// - Returns: what was saved; `nil` when there was nothing.
   final func save(to parent: ManagedObjectContext) throws -> ContextSave? {
@@ -52,8 +58,7 @@ extension ManagedObjectContext {
     guard !conflicts.isEmpty else { return }
     if memento == nil, isMerging { memento = ContextMemento(self) }
     try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     dropChanges(of: try conflictsWithDeletions())
   }
 
@@ -71,11 +76,8 @@ extension ManagedObjectContext {
   ///
   /// - Returns: the notice for observers.
   final func finish(_ save: ContextSave) -> ContextNotice {
-    var notice = ContextNotice(.didSaveObjects, self)
+    var notice = ContextNotice(of: save.parts, in: self)
     for part in save.parts {
-      notice.insertedObjects.formUnion(part.inserted.lazy.map(\.object))
-      notice.updatedObjects.formUnion(part.updated.lazy.map(\.object))
-      notice.deletedObjects.formUnion(part.deleted)
       for update in part.updated {
         notice.objectIDs.changedProperties[update.object.objectID] = Set(
           update.changedSlots.map { update.object.binding.properties[$0].name })

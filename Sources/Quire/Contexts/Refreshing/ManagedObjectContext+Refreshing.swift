@@ -132,6 +132,7 @@ extension ManagedObjectContext {
     during(.refreshing) { rereadAllObjects() }
   }
 
+  /// The steps 2 to 7 of a merge, with all objects.
   private func rereadAllObjects() {
     do {
       try moveQueryGeneration()

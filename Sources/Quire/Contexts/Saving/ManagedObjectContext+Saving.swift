@@ -1,6 +1,20 @@
 import QuireModel
 import QuireStorage
 
+// A save, in the order of its steps.
+//
+// 1. ``beginSave()``: a context that is busy refuses. What others have saved is merged.
+// 2. ``preparedSave(asking:)``: the context is brought up to date, as for a fetch; then
+//    ``prepareSave(without:asMerged:)`` calls ``ManagedObject/willSave()`` until nothing changes any
+//    more, validates, and lets undo keep what the save will remove.
+// 3. ``ContextSave/write(in:settling:waits:)`` locks the stores, and has one ``SaveOperation``
+//    write each of them. A child passes its changes to its parent instead (``savedToParent(_:)``).
+// 4. Where others have saved what this save depends on, nothing was written:
+//    ``savedMerged(_:_:asking:_:)`` puts the changes on the newest rows, or asks the policy, under
+//    the same locks, and prepares and writes again.
+// 5. ``finished(_:_:_:asking:_:)`` makes the objects clean, and calls ``ManagedObject/didSave()``.
+//    Nothing can fail here, as the save has happened.
+// 6. ``announce(_:)`` notifies observers and children when the context is idle again.
 extension ManagedObjectContext {
   /// The number of rounds in which a save calls ``ManagedObject/willSave()`` of objects that have
   /// changed since the last one. If some still change after that, the save throws
@@ -77,8 +91,7 @@ extension ManagedObjectContext {
   /// Prepares the save, up to the locking of stores.
   final func preparedSave(asking: Bool) throws -> PreparedSave {
     if asking, hasChanges { noticeCenter?.postWillSave() }
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     if parent != nil { return .toParent }
     guard hasChanges else {
       for session in presentSessions() { try session.store.saveMetadata() }
@@ -96,7 +109,7 @@ extension ManagedObjectContext {
     } else {
       save = ContextSave(self)
       try save.checkStores()
-      undoRecording?.willCommit(save)
+      undoRecording?.willCommit()
     }
     // Hooks may have taken back all changes.
     return hasChanges ? .toStores(save, sessions) : .nothing
@@ -206,7 +219,9 @@ extension ManagedObjectContext {
   ///   throws.
   private func announce(_ save: FinishedStoreSave) throws {
     let parts = save.outcome.parts
-    if !save.told.isEmpty { noticeCenter?.postDidSave(parts, save.told.map(\.saved)) }
+    if !save.told.isEmpty, let noticeCenter, noticeCenter.wantsSaves {
+      noticeCenter.postDidSave(ContextNotice(of: parts, save.told.map(\.saved), in: self))
+    }
     for part in parts { release(part.deleted) }
     if family != nil { notifyChildren(of: parts) }
     save.effects?.notifyObservers(of: self)
@@ -235,6 +250,33 @@ extension ManagedObjectContext {
       }
       for object in part.touched { object.setPending(nil) }
       for object in part.deleted { changes.remove(object) }
+    }
+  }
+}
+
+extension ContextNotice {
+  /// The notice of a save, with the objects that it has written, and not yet their IDs.
+  init(of parts: some Sequence<SaveOperation>, in context: ManagedObjectContext) {
+    self.init(.didSaveObjects, context)
+    for part in parts {
+      insertedObjects.formUnion(part.inserted.lazy.map(\.object))
+      updatedObjects.formUnion(part.updated.lazy.map(\.object))
+      deletedObjects.formUnion(part.deleted)
+    }
+  }
+
+  /// The notice of a save to stores.
+  ///
+  /// - Parameter changes: of each store that the save has written.
+  fileprivate init(
+    of parts: some Sequence<SaveOperation>, _ changes: [SavedChanges],
+    in context: ManagedObjectContext
+  ) {
+    self.init(of: parts, in: context)
+    completeIDs()
+    if changes.count == 1 { objectIDs.commitNumber = changes[0].commit.rawValue }
+    for (id, names) in changes.lazy.flatMap(\.updatedProperties) {
+      objectIDs.changedProperties[id] = Set(names)
     }
   }
 }

@@ -56,7 +56,7 @@ extension ManagedObjectContext {
         guard try haveObjectsStopped(), preparation?.isOutdated == false else { continue }
         // Both may make objects, whose classes may change something in turn.
         if parent == nil { for part in save.parts { try part.leadBackToOthers() } }
-        undoRecording?.willCommit(save, asMerged: asMerged)
+        undoRecording?.willCommit(asMerged: asMerged)
         if preparation?.isOutdated == false { return save }
       }
     }

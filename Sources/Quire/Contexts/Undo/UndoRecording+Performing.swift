@@ -4,8 +4,13 @@ import QuireStorage
 extension UndoRecording {
   func processPendingChanges() { context?.processPendingChangesOfEvent() }
 
-  /// Finishes a group whose actions were performed: hooks are called, and objects that equal their
-  /// rows become clean.
+  /// Finishes a group whose actions were performed, each of which has changed one end of one thing:
+  ///
+  /// 1. Where the context has read on since the change that was undone, ends of links are made to
+  ///    agree.
+  /// 2. Hooks are called.
+  /// 3. Delete rules are applied, and observers notified.
+  /// 4. Objects that equal their rows become clean.
   func finishPerforming() {
     guard let context else { return }
     let performed = self.performed

@@ -202,21 +202,19 @@ final class UndoRecording: ContextObserver {
   ///
   /// - Parameter asMerged: whether this was called for the save before, and a merge has changed it
   ///   since. The merge has dropped the changes of deleted objects, so what was kept then stays.
-  func willCommit(_ save: ContextSave, asMerged: Bool = false) {
-    guard !taken.byObject.isEmpty else { return }
-    for part in save.parts {
-      for object in part.deleted where !asMerged || !keeps(object) { keepContent(of: object) }
+  func willCommit(asMerged: Bool = false) {
+    guard !taken.byObject.isEmpty, let changes = context?.changes else { return }
+    for object in changes.deleted.sorted where !asMerged || !keeps(object) {
+      keepContent(of: object)
     }
-    for part in save.parts {
-      for item in part.inserted { recordLosses(of: item.object, part) }
-      for object in part.touched { recordLosses(of: object, part) }
-    }
+    for object in changes.inserted.sorted { recordLosses(of: object) }
+    for object in changes.updated.sorted { recordLosses(of: object) }
   }
 
-  private func recordLosses(of object: ManagedObject, _ save: SaveOperation) {
+  private func recordLosses(of object: ManagedObject) {
     guard !object.slots.isEmpty else { return }
     for slot in object.binding.storedRelationshipSlots {
-      recordLosses(slot, of: object) { !save.remains($0) }
+      recordLosses(slot, of: object) { $0.isDeleted || $0.context == nil }
     }
   }
 

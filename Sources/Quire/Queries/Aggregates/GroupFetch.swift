@@ -6,8 +6,7 @@ extension ManagedObjectContext {
   final func groupResults<Object: ManagedObject>(
     _ query: GroupQuery, _ request: FetchRequest<Object>
   ) throws -> [GroupResult] {
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     let (binding, model) = try entity(of: request)
     try query.check(PredicateCheck(of: binding, in: model), binding.entity)
     let execution = try FetchExecution(

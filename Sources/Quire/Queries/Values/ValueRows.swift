@@ -23,8 +23,7 @@ extension ManagedObjectContext {
   final func valueRows<Object: ManagedObject>(
     _ expressions: [FetchExpression], _ request: FetchRequest<Object>, isDistinct: Bool
   ) throws -> [[PredicateValue?]] {
-    processPendingChangesOfEvent()
-    try throwKeptErrors()
+    try bringUpToDate()
     try checkSingle(expressions, request)
     var search = request
     if isDistinct { (search.fetchOffset, search.fetchLimit) = (0, 0) }
