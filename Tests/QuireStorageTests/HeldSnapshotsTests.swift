@@ -16,7 +16,7 @@ import Testing
   private typealias Content = [String: [Int64: UInt8]]
 
   private static let seeds: ClosedRange<UInt64> =
-    Amount.of(debug: 55...60, release: 1...200, exhaustive: 1...20_000)
+    Seeds.wanted ?? Amount.of(debug: 55...60, release: 1...200, exhaustive: 1...20_000)
 
   @Test func `a snapshot shows what it showed at first, however little memory there is`() throws {
     for seed in Self.seeds {

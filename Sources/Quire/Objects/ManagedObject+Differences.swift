@@ -16,18 +16,6 @@ extension ManagedObject {
     return changed
   }
 
-  /// Whether a save has to write anything of a stored object.
-  final var hasSlotsToWrite: Bool { slots.indices.contains(where: isToBeWritten) }
-
-  /// Whether a save has to write anything of a stored object itself, and not only foreign keys of
-  /// its members, which are in their rows.
-  final var hasOwnSlotsToWrite: Bool {
-    slots.indices.contains { slot in
-      let trait = binding.traits[slot]
-      return !(trait.isToMany && trait.isForeignKeyOfOthers) && isToBeWritten(slot)
-    }
-  }
-
   /// Whether a save has to write a slot.
   final func isToBeWritten(_ slot: Int) -> Bool { isChanged(slot) && !isStillDangling(slot) }
 

@@ -6,8 +6,9 @@ extension ManagedObjectContext {
   /// 1. Changes of objects that the parent has deleted are conflicts: the policy decides, or they
   ///    are dropped (``resolveDeletions(_:)``).
   /// 2. The save is prepared, as any other; what hooks do may be a reason to begin again.
-  /// 3. ``ParentSave`` repeats each change in the parent, by the calls that a program makes; deletions
-  ///    come last. If a hook or an observer of the parent interferes, the parent is restored.
+  /// 3. ``ParentSave`` repeats each change in the parent, by the calls that a program makes;
+  ///    deletions come last. If a hook or an observer of the parent interferes, the parent is
+  ///    restored.
   ///
   /// - Returns: what was saved; `nil` when there was nothing.
   final func save(to parent: ManagedObjectContext) throws -> ContextSave? {

@@ -5,13 +5,14 @@ import QuireStorage
 //
 // 1. ``beginSave()``: a context that is busy refuses. What others have saved is merged.
 // 2. ``preparedSave(asking:)``: the context is brought up to date, as for a fetch; then
-//    ``prepareSave(without:asMerged:)`` calls ``ManagedObject/willSave()`` until nothing changes any
-//    more, validates, and lets undo keep what the save will remove.
-// 3. ``ContextSave/write(in:settling:waits:)`` locks the stores, and has one ``SaveOperation``
-//    write each of them. A child passes its changes to its parent instead (``savedToParent(_:)``).
-// 4. Where others have saved what this save depends on, nothing was written:
-//    ``savedMerged(_:_:asking:_:)`` puts the changes on the newest rows, or asks the policy, under
-//    the same locks, and prepares and writes again.
+//    ``prepareSave(without:asMerged:)`` calls ``ManagedObject/willSave()`` until nothing changes,
+//    validates, and lets undo keep what the save will remove.
+// 3. The stores are locked, and one ``SaveOperation`` writes each of them
+//    (``ContextSave/write(in:settling:waits:)``), unless a ``ConflictSearch`` finds that others
+//    have saved what it depends on. A child passes its changes to its parent
+//    (``savedToParent(_:)``).
+// 4. After a conflict ``savedMerged(_:_:asking:_:)`` locks the stores again, puts the changes on
+//    the newest rows, or asks the policy, and prepares and writes again.
 // 5. ``finished(_:_:_:asking:_:)`` makes the objects clean, and calls ``ManagedObject/didSave()``.
 //    Nothing can fail here, as the save has happened.
 // 6. ``announce(_:)`` notifies observers and children when the context is idle again.
@@ -339,7 +340,7 @@ extension SaveOperation {
     if let incrementalWrite, update.ofObject({ incrementalWrite.answered.contains($0.reference) }) {
       return false
     }
-    return entities.derivations == nil && !hasOwnChange(update)
+    return entities.derivations == nil && !update.hasOwnChange
   }
 }
 

@@ -23,11 +23,10 @@ extension SaveOperation {
     let state = try session.newestState()
     guard let rows = state.incremental else { return }
     try rows.read(comparedPlaces)
-    let conflicts = try StoreViews([session]) { _ in state }.conflicts(
-      of: inserted.map(\.object), updated: updated.map(\.object), deleted: deleted,
-      watched: watched)
-    // Also those that nobody disputes: the changes are put on the newest rows first.
-    guard conflicts.isEmpty else { throw Outdated() }
+    // Also of those that nobody disputes: the changes are put on the newest rows first.
+    var search = ConflictSearch(StateToWrite(session: session, state: state))
+    try search.search(
+      inserted: new, updated: updated, deleted: deleted, watched: watched)
     for item in inserted where item.object.isPersistent {
       guard let row = try rows.row(item.reference) else { continue }
       throw placeTaken(item.object, row.version)
@@ -108,7 +107,7 @@ extension SaveOperation {
   ) throws {
     let object = update.object
     guard let storage = object.storage else { return }
-    guard hasOwnChange(update) else {
+    guard update.hasOwnChange else {
       write.request.unchanged.append(
         .init(key: try source.key(of: object.reference), version: nil))
       return

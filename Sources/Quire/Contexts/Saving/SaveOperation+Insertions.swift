@@ -74,10 +74,7 @@ extension SaveOperation {
   ) throws {
     guard remains(destination) else { return }
     let owner = finalReference(destination)
-    guard try isThere(destination, owner, writer) else {
-      isOutdated = true
-      return
-    }
+    assert(hasRow(owner, writer), "a destination is gone, and was not found to be")
     if let inverse = object.inverseSlot(of: slot, on: destination),
       let link = entities.storage(of: owner)?.link(inverse)
     {
@@ -85,15 +82,8 @@ extension SaveOperation {
     }
   }
 
-  /// Whether the store has a row for the object, or will have it after this save.
-  private func isThere(
-    _ object: ManagedObject, _ place: Reference, _ writer: StoreWriter
-  ) throws -> Bool {
-    if object.state.contains(.updated), object.listPosition < checkedPlaces.count,
-      checkedPlaces[Int(object.listPosition)]
-    {
-      return true
-    }
-    return try writer.contains(place)
+  /// Whether the store has a row after this save, for assertions.
+  func hasRow(_ reference: Reference, _ writer: StoreWriter) -> Bool {
+    (try? writer.contains(reference)) ?? true
   }
 }

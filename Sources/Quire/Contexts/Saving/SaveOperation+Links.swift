@@ -25,10 +25,7 @@ extension SaveOperation {
       case .one(let destination):
         guard let destination, remains(destination) else { continue }
         let owner = finalReference(destination)
-        guard try writer.contains(owner) else {
-          isOutdated = true
-          continue
-        }
+        assert(hasRow(owner, writer), "a destination is gone, and was not found to be")
         if let link = writer.ownersLink(of: slot, of: object.binding, owner) {
           try writer.addLink(link, from: owner.key, to: reference)
         }
@@ -40,10 +37,7 @@ extension SaveOperation {
           try writer.removeLink(link, from: reference.key, to: member)
         }
         for member in pending.added.filter(remains).map(finalReference) {
-          guard try writer.contains(member) else {
-            isOutdated = true
-            continue
-          }
+          assert(hasRow(member, writer), "a member is gone, and was not found to be")
           try writer.addLink(link, from: reference.key, to: member)
         }
       }
@@ -81,8 +75,7 @@ extension SaveOperation {
         else { continue }
         try body(
           Order(
-            members: pending, link: link, owner: owner, isNew: isNew,
-            canDangle: object.binding.traits[slot].canDangle))
+            members: pending, link: link, owner: owner, isNew: isNew))
       }
     }
     for item in inserted
@@ -106,7 +99,6 @@ extension SaveOperation {
     let owner: Int64
     /// Whether the save inserts the owner.
     let isNew: Bool
-    let canDangle: Bool
   }
 
   /// Leaves the links of changed orders to ``writeOrders(_:)``, which knows all of their members.
@@ -136,8 +128,7 @@ extension SaveOperation {
       let present = stretch.former.map {
         OrderChange.Link(position: links.positions[$0], member: former.members[$0])
       }
-      var known = KnownMembers(order.canDangle ? [] : present.map(\.member))
-      let members = try destinations(stretch.members, writer) { known.contains($0) }
+      let members = destinations(stretch.members, writer)
       guard
         let change = OrderChange(
           from: present, to: members,
@@ -154,51 +145,21 @@ extension SaveOperation {
 
   private func write(_ order: Order, _ writer: StoreWriter) throws {
     let present = try writer.linkKeys(order.link, of: order.owner)
-    // A link that is there leads somewhere, unless the relationship may dangle.
-    var known = KnownMembers(order.canDangle ? [] : present.map(\.member))
-    let members = try destinations(order.members.order ?? [], writer) { known.contains($0) }
+    let members = destinations(order.members.order ?? [], writer)
     try writer.setOrder(
       order.link, of: order.owner, isNew: order.isNew, from: present, to: members)
   }
 
   /// The references of those members of an order that remain.
-  ///
-  /// - Parameter isKnown: whether the store has a member; `false` where that is to be looked up.
-  private func destinations(
-    _ members: [ManagedObject], _ writer: StoreWriter, isKnown: (Reference) -> Bool
-  ) throws -> [Reference] {
+  private func destinations(_ members: [ManagedObject], _ writer: StoreWriter) -> [Reference] {
     var references: [Reference] = []
     references.reserveCapacity(members.count)
     for destination in members where remains(destination) {
-      let member = finalReference(destination)
-      if try isKnown(member) || writer.contains(member) {
-        references.append(member)
-      } else {
-        isOutdated = true
-      }
+      references.append(finalReference(destination))
     }
+    assert(
+      references.count > 64 || references.allSatisfy { hasRow($0, writer) },
+      "a member is gone, and was not found to be")
     return references
-  }
-}
-
-/// The members of an owner's links, asked for mostly in their order: then no set is made of them.
-/// A member may be taken for an unknown one.
-private struct KnownMembers {
-  private let links: [Reference]
-  private var next = 0
-  /// All of them, made when one is asked for in another order.
-  private var members: Set<Reference>?
-
-  init(_ links: [Reference]) { self.links = links }
-
-  mutating func contains(_ member: Reference) -> Bool {
-    if next < links.count, links[next] == member {
-      next += 1
-      return true
-    }
-    if next == links.count { return false }
-    let all = members ?? Set(links)
-    members = all
-    return all.contains(member)
   }
 }

@@ -110,17 +110,9 @@ extension SaveOperation {
     of object: ManagedObject, _ update: Update, _ writer: StoreWriter
   ) throws {
     guard let storage = object.storage else { return }
-    if !hasOwnChange(update) { return }
+    if !update.hasOwnChange { return }
     if try patchRow(of: object, update.changedSlots, storage, writer) { return }
     try writeRow(object, storage, object.reference, writer)
-  }
-
-  /// Whether anything but foreign keys of other objects has changed.
-  func hasOwnChange(_ update: Update) -> Bool {
-    update.changedSlots.contains { slot in
-      let trait = update.ofObject { $0.ofArena { $0.binding.traits[slot] } }
-      return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
-    }
   }
 
   /// Removes the rows of deleted objects, those of one entity together, as they are sorted.
@@ -147,10 +139,9 @@ extension SaveOperation {
   private func removeWhatRowHas(of object: ManagedObject, _ writer: StoreWriter) throws {
     guard let storage = object.storage else { return }
     try writer.removeWhatRowHas(at: object.reference, storage) { relationship, member in
-      // A foreign key that leads here and is not changed by this save: another save has set it.
-      if relationship.deleteRule != .noAction, try writer.contains(member), !isDeleted(member) {
-        isOutdated = true
-      }
+      assert(
+        relationship.deleteRule == .noAction || isDeleted(member) || !hasRow(member, writer),
+        "a member still refers to an object that is deleted, and was not found to")
     }
   }
 

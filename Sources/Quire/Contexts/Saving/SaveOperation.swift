@@ -4,10 +4,10 @@ import QuireStorage
 /// The part of a save for one store: writes the changed objects of a context as rows and links, in
 /// a transaction.
 ///
-/// Order matters, and is the order of the code in ``write(to:)``: conflicts are searched before
-/// anything is written; links of removed foreign keys are removed before those of deleted owners
-/// are checked, so that a link which is left then was made by another save; destinations are looked
-/// up last, when all rows that this save adds and removes are known.
+/// Order matters, and is the order of the code in ``write(to:watching:)``: conflicts are searched
+/// before anything is written, and after that nothing is compared any more; new objects get their
+/// references before anything refers to them; links of removed foreign keys are removed before
+/// those of deleted owners; orders are written last, as each has all of its members.
 final class SaveOperation {
   /// A new object. There may be many, each read many times, so it is not retained for a read.
   struct Insertion {
@@ -35,8 +35,8 @@ final class SaveOperation {
   private let promisedIDs: PromisedIDs
   // Unchecked: changed by this object alone, which nothing that it calls uses.
   @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
-  /// Retains the inserted objects.
-  private let new: [ManagedObject]
+  /// The inserted objects, which this retains.
+  let new: [ManagedObject]
   /// Whether among the inserted objects are some whose deletion was undone.
   let hasReturned: Bool
   /// A changed object whose row or links a save has to write.
@@ -46,9 +46,20 @@ final class SaveOperation {
     /// The slots that differ from the row: found once, as every value is compared.
     let changedSlots: SlotSet
 
-    fileprivate init(_ object: Unmanaged<ManagedObject>, _ changedSlots: SlotSet) {
+    /// - Returns: `nil` for an object of which a save has to write nothing.
+    /// - Precondition: the object is retained for longer.
+    init?(_ object: Unmanaged<ManagedObject>) {
       uncounted = object
-      self.changedSlots = changedSlots
+      changedSlots = object._withUnsafeGuaranteedRef { $0.slotsToWrite }
+      if changedSlots.isEmpty { return nil }
+    }
+
+    /// Whether anything but foreign keys of other objects has changed.
+    var hasOwnChange: Bool {
+      changedSlots.contains { slot in
+        let trait = ofObject { $0.ofArena { $0.binding.traits[slot] } }
+        return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
+      }
     }
 
     var object: ManagedObject { uncounted.takeUnretainedValue() }
@@ -59,24 +70,14 @@ final class SaveOperation {
   }
 
   /// Found at the first use, when ``ManagedObject/willSave()`` was called of all objects.
-  private(set) lazy var updated: [Update] = Uncounted(touched).compactMap { object in
-    let changedSlots = object._withUnsafeGuaranteedRef { $0.slotsToWrite }
-    return changedSlots.isEmpty ? nil : Update(object, changedSlots)
-  }
+  private(set) lazy var updated: [Update] = Uncounted(touched).compactMap { Update($0) }
   /// All objects marked as updated, also those that equal their rows.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
-  /// Whether another save has changed what this save depends on.
-  var isOutdated = false
-  /// Other ends, which are to-one, of relationships that the save changes.
-  var counterparts: [Counterpart] = []
   /// The number of this save's transaction in the history, when the store keeps one.
   var historyNumber: Int64?
   /// The commit that the operation makes, if it changes anything.
   var commit: CommitNumber?
-  /// Whether it is known that the store has an object marked as updated, by the objects' positions
-  /// in the context's list.
-  @exclusivity(unchecked) private(set) var checkedPlaces: [Bool] = []
   /// The changes to write, for an incremental store.
   var incrementalWrite: IncrementalWrite?
   /// By the index of the entity in its model, made when they are needed.
@@ -155,55 +156,11 @@ final class SaveOperation {
     }
   }
 
-  /// Records the objects whose versions were found to be right, so that their rows exist.
-  private func recordCheckedPlaces() {
-    checkedPlaces = Array(repeating: false, count: session.context.changes.updated.objects.count)
-    for update in updated where update.object.state.contains(.updated) {
-      checkedPlaces[Int(update.object.listPosition)] = true
-    }
-  }
-
-  private func recordCounterparts() {
-    for item in inserted {
-      item.ofObject { object in
-        guard object.ofArena({ $0.binding.hasOneToOnes }) else { return }
-        let slots = object.binding.oneToOneSlots
-        recordCounterparts(of: object, slots, item.storage, item.reference)
-      }
-    }
-    for update in updated {
-      update.ofObject { object in
-        guard object.ofArena({ $0.binding.hasOneToOnes }), let storage = object.storage else {
-          return
-        }
-        let changed = object.binding.oneToOneSlots.filter { slot in
-          update.changedSlots.contains { $0 == slot }
-        }
-        recordCounterparts(of: object, changed, storage, object.reference)
-      }
-    }
-  }
-
   /// - Parameter watched: other objects that must not have changed since they were read.
   /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
   ///   transaction is then incomplete.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
-    for update in updated {
-      // Members that have come or gone are written to their own rows; this one need only be there.
-      let isWritten = hasOwnChange(update)
-      try update.ofObject { try checkVersion(of: $0, isWritten: isWritten, writer) }
-    }
-    if !inserted.isEmpty { recordCheckedPlaces() }
-    for object in deleted { try checkVersion(of: object, writer) }
-    if hasReturned {
-      for item in inserted where item.object.isPersistent {
-        try checkPlace(of: item.object, writer)
-      }
-    }
-    for object in watched where !object.hasChanges && object.session === session {
-      try checkVersion(of: object, writer)
-    }
-    try throwIfOutdated()
+    try throwIfOutdated(writer, watching: watched)
     let derived = try beginDerivedValues(writer)
     for index in inserted.indices {
       let (number, keySpace) = inserted[index].uncountedStorage._withUnsafeGuaranteedRef {
@@ -225,18 +182,14 @@ final class SaveOperation {
         }
         for object in deleted {
           try removeForeignLinks(of: object, object.binding.relationshipSlots, writer)
-          try recordCounterparts(of: object, writer)
         }
       }
     }
     if !deleted.isEmpty { try removeRows(writer) }
-    try throwIfOutdated()
     try writeInsertedRows(writer)
     for update in updated {
       try update.ofObject { try writeUpdatedRow(of: $0, update, writer) }
     }
-    recordCounterparts()
-    try checkCounterparts(writer)
     // All relationships of new objects, which have no former rows to compare with.
     try writer.gatheringLinks {
       for item in inserted { try item.ofObject { try writeLinks(of: $0, item, writer) } }
@@ -251,7 +204,6 @@ final class SaveOperation {
       }
     }
     try writeOrders(writer)
-    try throwIfOutdated()
     try checkCounts(writer)
     try writeDerivedValues(derived)
     if try writer.hasDuplicates() { throw Duplicates() }
