@@ -62,6 +62,7 @@ extension ManagedObjectContext {
     preparation?.recordChange(of: object)
     object.setPending(!object.isStored ? .insertion : object.slots.isEmpty ? nil : .update)
     object.state.remove(.propagated)
+    object.dropStoredDestinations()
     for observer in audience { observer.didRevive(object) }
   }
 

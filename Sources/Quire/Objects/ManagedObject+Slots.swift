@@ -66,6 +66,25 @@ extension ManagedObject {
     return destination.map { !isGone($0.reference, slot) } ?? true
   }
 
+  /// Drops the to-one changes, at both ends, that were kept as this object was deleted, and are
+  /// none now that it is back: one end may have been set while it was deleted, and the other not.
+  final func dropStoredDestinations() {
+    guard hasRow else { return }
+    for slot in binding.relationshipSlots where !isToMany(slot) {
+      var destination = storedReference(slot).flatMap { session?.registered($0) }
+      if hasSlots, case .one(let set) = slots[slot] {
+        destination = set
+        if isStoredDestination(set, slot) { setSlot(slot, .unchanged) }
+      }
+      guard let destination, destination.hasSlots,
+        let inverse = inverseSlot(of: slot, on: destination),
+        case .one(let back) = destination.slots[inverse], back === self,
+        destination.isStoredDestination(self, inverse)
+      else { continue }
+      destination.setSlot(inverse, .unchanged)
+    }
+  }
+
   /// Adds to a to-many slot, on this side alone.
   ///
   /// - Parameters:

@@ -113,7 +113,10 @@ final class ShortProgram {
   /// Whether what contexts show is compared after each statement.
   private let checksReading: Bool
   private(set) var saveCount = 0
-  private(set) var trace: [String] = []
+  /// Printed as it grows where one seed was asked for: an assertion ends the process.
+  private(set) var trace: [String] = [] {
+    didSet { if Seeds.wanted?.count == 1, let line = trace.last { print(line) } }
+  }
 
   /// - Parameter seed: decides on the relationship, the contexts and what is stored at first.
   init(seed: UInt64) throws {
