@@ -77,7 +77,12 @@ package struct OrderChange<Member: Hashable> {
   ) {
     (self.present, self.members, self.lower, self.upper) = (present, members, lower, upper)
     let (links, wanted) = differing()
-    if !fit(kept(links, wanted), links, wanted), !spread(links, wanted, atLeast: 1) { return nil }
+    if fit(kept(links, wanted), links, wanted) || spread(links, wanted, atLeast: 1)
+      || spread(present.indices, members.indices, atLeast: 1)
+    {
+      return
+    }
+    return nil
   }
 
   /// What is left of both without what they have in common at either end.

@@ -125,8 +125,10 @@ import Testing
       after: start > 0 ? all[start - 1].position : nil,
       before: stretch.upperBound < all.count ? all[stretch.upperBound].position : nil)
     guard let change else {
-      // Between two links, where there are fewer positions than members.
-      #expect(start > 0 || all[stretch.upperBound].position < members.count)
+      // There are fewer positions between the links around than it has members.
+      let low = start > 0 ? all[start - 1].position : 0
+      let high = stretch.upperBound < all.count ? all[stretch.upperBound].position : .max - 1
+      #expect(high - low <= members.count)
       return
     }
     let removed = Set(change.removed.map(\.position))

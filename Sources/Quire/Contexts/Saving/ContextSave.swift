@@ -251,13 +251,9 @@ extension ContextSave {
     for session in context.sessions where !parts.contains(where: { $0.session === session }) {
       let watched = context.watched.filter { $0.session === session && !$0.hasChanges }
       guard !watched.isEmpty else { continue }
-      let state = try session.newestState()
-      for object in watched {
-        let current = try state.row(object.reference)?.version ?? 0
-        if current == 0 || object.hasRow && current != object.version {
-          throw SaveOperation.Outdated()
-        }
-      }
+      var search = ConflictSearch(
+        StateToWrite(session: session, state: try session.newestState()))
+      try search.search(inserted: [], updated: [], deleted: [], watched: watched)
     }
   }
 

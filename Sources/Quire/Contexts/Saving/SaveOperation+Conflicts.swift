@@ -27,6 +27,39 @@ extension SaveOperation {
     }
   }
 
+  /// Whether the destinations of changed one-to-one relationships refer back in the rows that the
+  /// save has written, for an assertion. If they did not, the two would contradict each other for
+  /// ever.
+  func otherEndsAgree(_ writer: StoreWriter) -> Bool {
+    func agrees(_ slot: Int, of object: ManagedObject, at reference: Reference) -> Bool {
+      guard case .one(let destination?) = object.slots[slot], remains(destination),
+        let inverse = object.inverseSlot(of: slot, on: destination)
+      else { return true }
+      let other = finalReference(destination)
+      guard let field = entities.storage(of: other)?.fieldBySlot[inverse], field >= 0 else {
+        return true
+      }
+      do {
+        return try writer.destination(field, at: other) == reference
+      } catch {
+        return true
+      }
+    }
+    return inserted.allSatisfy { item in
+      item.object.binding.oneToOneSlots.allSatisfy { slot in
+        item.storage.fieldBySlot[slot] < 0 || item.object.slots.isEmpty
+          || agrees(slot, of: item.object, at: item.reference)
+      }
+    }
+      && updated.allSatisfy { update in
+        let object = update.object
+        return update.changedSlots.allSatisfy { slot in
+          !object.binding.oneToOneSlots.contains(slot)
+            || agrees(slot, of: object, at: object.reference)
+        }
+      }
+  }
+
   /// The error for an object whose former reference is not free any more.
   func placeTaken(_ object: ManagedObject, _ current: UInt32) -> PersistenceError {
     let report = MergeConflict.Report(

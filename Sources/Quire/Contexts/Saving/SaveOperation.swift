@@ -41,7 +41,7 @@ final class SaveOperation {
   let hasReturned: Bool
   /// A changed object whose row or links a save has to write.
   struct Update {
-    // Sound: the save retains `touched`.
+    // Sound: whoever made it retains the object, as a save does with `touched`.
     private let uncounted: Unmanaged<ManagedObject>
     /// The slots that differ from the row: found once, as every value is compared.
     let changedSlots: SlotSet
@@ -190,6 +190,7 @@ final class SaveOperation {
     for update in updated {
       try update.ofObject { try writeUpdatedRow(of: $0, update, writer) }
     }
+    assert(otherEndsAgree(writer), "a one-to-one relationship was found to agree, and does not")
     // All relationships of new objects, which have no former rows to compare with.
     try writer.gatheringLinks {
       for item in inserted { try item.ofObject { try writeLinks(of: $0, item, writer) } }
