@@ -20,11 +20,11 @@ extension CocoaError.Code {
   public static var validationMissingMandatoryProperty: Self {
     Self(NSValidationMissingMandatoryPropertyError)
   }
-  /// A relationship leads to too few objects.
+  /// A relationship refers to too few objects.
   public static var validationRelationshipLacksMinimumCount: Self {
     Self(NSValidationRelationshipLacksMinimumCountError)
   }
-  /// A relationship leads to too many objects.
+  /// A relationship refers to too many objects.
   public static var validationRelationshipExceedsMaximumCount: Self {
     Self(NSValidationRelationshipExceedsMaximumCountError)
   }
@@ -60,7 +60,7 @@ extension CocoaError.Code {
   public static var managedObjectReferentialIntegrity: Self {
     Self(NSManagedObjectReferentialIntegrityError)
   }
-  /// A relationship leads to another store or context.
+  /// A relationship refers to another store or context.
   public static var managedObjectExternalRelationship: Self {
     Self(NSManagedObjectExternalRelationshipError)
   }
@@ -135,11 +135,11 @@ extension CocoaError {
   public static var validationMultipleErrors: Code { .validationMultipleErrors }
   /// A required property has no value.
   public static var validationMissingMandatoryProperty: Code { .validationMissingMandatoryProperty }
-  /// A relationship leads to too few objects.
+  /// A relationship refers to too few objects.
   public static var validationRelationshipLacksMinimumCount: Code {
     .validationRelationshipLacksMinimumCount
   }
-  /// A relationship leads to too many objects.
+  /// A relationship refers to too many objects.
   public static var validationRelationshipExceedsMaximumCount: Code {
     .validationRelationshipExceedsMaximumCount
   }
@@ -167,7 +167,7 @@ extension CocoaError {
   public static var persistentStoreCoordinatorLocking: Code { .persistentStoreCoordinatorLocking }
   /// An object is not in its store.
   public static var managedObjectReferentialIntegrity: Code { .managedObjectReferentialIntegrity }
-  /// A relationship leads to another store or context.
+  /// A relationship refers to another store or context.
   public static var managedObjectExternalRelationship: Code { .managedObjectExternalRelationship }
   /// A save conflicts with another save.
   public static var managedObjectMerge: Code { .managedObjectMerge }

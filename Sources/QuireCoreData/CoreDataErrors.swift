@@ -39,9 +39,9 @@ public let NSManagedObjectConstraintValidationError = 1551
 public let NSValidationMultipleErrorsError = 1560
 /// A required property has no value.
 public let NSValidationMissingMandatoryPropertyError = 1570
-/// A relationship leads to too few objects.
+/// A relationship refers to too few objects.
 public let NSValidationRelationshipLacksMinimumCountError = 1580
-/// A relationship leads to too many objects.
+/// A relationship refers to too many objects.
 public let NSValidationRelationshipExceedsMaximumCountError = 1590
 /// A delete rule denies a deletion.
 public let NSValidationRelationshipDeniedDeleteError = 1600
@@ -75,7 +75,7 @@ public let NSManagedObjectContextLockingError = 132000
 public let NSPersistentStoreCoordinatorLockingError = 132010
 /// An object is not in its store.
 public let NSManagedObjectReferentialIntegrityError = 133000
-/// A relationship leads to another store or context.
+/// A relationship refers to another store or context.
 public let NSManagedObjectExternalRelationshipError = 133010
 /// A save conflicts with another save.
 public let NSManagedObjectMergeError = 133020
@@ -151,7 +151,7 @@ func translatingErrors<Result>(
 /// A function that programs override cannot have such arguments, as an override has the same
 /// arguments; nor can an initialiser that they override, or a property. These pass their name.
 ///
-/// - Parameter member: what the program has called, where its place is not known.
+/// - Parameter member: what the program has called, where its location is not known.
 func raising<Result>(
   _ member: String? = nil, _ file: StaticString = #fileID, _ line: UInt = #line,
   _ body: () throws -> Result

@@ -34,7 +34,7 @@ public typealias NSSnapshotEventType = SnapshotEventType
 public typealias NSManagedObjectContextConcurrencyType = ManagedObjectContext.ConcurrencyType
 /// A fixed state of the stores that a context reads.
 public typealias NSQueryGenerationToken = QueryGenerationToken
-/// What deleting an object does to the objects that a relationship leads to.
+/// What deleting an object does to the objects that a relationship refers to.
 public typealias NSDeleteRule = Quire.DeleteRule
 /// The type of an attribute's values.
 public typealias NSAttributeType = AttributeType
@@ -47,7 +47,7 @@ public typealias NSFetchedResultsChangeType = FetchedResultsChangeType
 
 /// Whether a change is an insertion, an update or a deletion.
 public typealias NSPersistentHistoryChangeType = PersistentHistoryChangeType
-/// A place in the histories of stores. It is `Codable`, where Core Data's is archived.
+/// A position in the histories of stores. It is `Codable`, where Core Data's is archived.
 public typealias NSPersistentHistoryToken = PersistentHistoryToken
 /// The form of the result of a request for history.
 public typealias NSPersistentHistoryResultType = PersistentHistoryResultType
@@ -118,6 +118,6 @@ extension DeleteRule {
   public static var nullifyDeleteRule: DeleteRule { .nullify }
   /// Objects of the relationship are deleted too.
   public static var cascadeDeleteRule: DeleteRule { .cascade }
-  /// The deletion is refused while the relationship leads to an object.
+  /// The deletion is refused while the relationship refers to an object.
   public static var denyDeleteRule: DeleteRule { .deny }
 }

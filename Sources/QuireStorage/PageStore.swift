@@ -134,7 +134,7 @@ public final class PageStore: Sendable {
 
   // MARK: Checkpoint and close
 
-  /// Writes what the log holds to its place in the file, and begins the log anew.
+  /// Writes what the log holds to its location in the file, and begins the log anew.
   ///
   /// Happens by itself when the log passes its limit. Waits for the write transaction under way.
   /// Does nothing in memory.
@@ -147,9 +147,9 @@ public final class PageStore: Sendable {
     try core.makeCheckpoint()
   }
 
-  /// Writes the content of the log to its place in the file, and removes the log: the store is one
-  /// file then, as after closing, and stays open. The next commit begins a new log, and waits for
-  /// the disk twice.
+  /// Writes the content of the log to its location in the file, and removes the log: the store is
+  /// one file then, as after closing, and stays open. The next commit begins a new log, and waits
+  /// for the disk twice.
   ///
   /// This happens automatically if ``PageStoreOptions/idleLogLimit`` is set. Waits for the current
   /// write transaction, and writers wait meanwhile. Does nothing in memory.

@@ -132,7 +132,7 @@ extension StoreCore {
     }
     writeCheckpointThatAwaitsIt()
     let outcome = checkpoint?.waitForOutcome()
-    // The transaction may have pages behind the end of the file.
+    // The transaction may have pages after the end of the file.
     completeCheckpointIfWritten(cuttingFile: false)
     if case .failure(let failure) = outcome { throw failure }
     let newest = state.withLock { $0.latest }

@@ -5,7 +5,7 @@ extension StoreCore {
     guard let storage, let cache = editor.space.cache else { return nil }
     try makeDurable(before: editor.commit)
     let reusesPages = try makeFreePagesReusable(for: editor, cache, storage)
-    // Behind everything that the log could bring back, that a snapshot shows, or that a crash could
+    // After everything that the log could bring back, that a snapshot shows, or that a crash could
     // lead back to; what commits that are synced one by one lead back to is what snapshots get.
     let first = max(
       editor.space.parent?.space.pageCount ?? 0, storage.log?.highestPageCount ?? 0,

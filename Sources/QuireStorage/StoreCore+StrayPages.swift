@@ -1,13 +1,13 @@
 // Pages that were written around the log for a commit that never came: the transaction was given
-// up, or its process died. They lie behind the end of the store or are free, and nothing refers to
-// them. But they carry the number of the next commit; and if that one writes to their places and
+// up, or its process died. They lie after the end of the store or are free, and nothing refers to
+// them. But they carry the number of the next commit; and if that one writes to their locations and
 // the disk loses the writes, they would be taken for its pages, with a right checksum and the right
 // stamp.
 //
 // So that number is given to a commit of nothing. There can be no other numbers among stray pages:
 // when the first page is written around the log, every commit before is on disk.
 extension StoreCore {
-  /// At opening: what lies behind the end may be such pages, and what is free, if it is so much
+  /// At opening: what lies after the end may be such pages, and what is free, if it is so much
   /// that it may have been written around the log.
   func noteStrayPages(fileByteCount: Int) {
     let latest = state.withLock { $0.latest.space }

@@ -34,7 +34,7 @@ final class StoreCore: @unchecked Sendable {
   var durablePageCount: UInt32
   /// Whether a thread waits to remove the log when the store is idle.
   var isLogWatched = false
-  /// Whether behind the end of the file there may be pages with the number of the next commit.
+  /// Whether after the end of the file there may be pages with the number of the next commit.
   var mayHaveStrayPages = false
   /// What commits after the last completed checkpoint have written around the log, oldest first.
   var directRuns: [(commit: CommitNumber, pages: PageRuns)] = []
@@ -149,7 +149,7 @@ final class StoreCore: @unchecked Sendable {
     defer { withExtendedLifetime(version) {} }
     var report = try Inspection.inspect(version.space, progress: progress)
     guard let file = lockedFile else { return report }
-    // Page 0 has a checksum over its first bytes only; nothing is ever written behind them.
+    // Page 0 has a checksum over its first bytes only; nothing is ever written after them.
     let page = PageMemory(byteCount: geometry.pageSize)
     let count = try page.withBytes { bytes throws(StorageError) in
       try file.read(at: 0, into: bytes)

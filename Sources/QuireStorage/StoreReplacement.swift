@@ -157,7 +157,7 @@ extension PageStore {
     if let own = self.path, let found = try fileSystem.identifier(of: path),
       try fileSystem.identifier(of: own) == found
     {
-      throw StorageError.invalidArgument("\(path) is the store itself, and no place for its backup")
+      throw StorageError.invalidArgument("\(path) is the store itself, which is no backup")
     }
     let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
     try replacement.write(version, syncs: (.backup, .backupFolder), progress: progress)

@@ -38,7 +38,7 @@ public struct MigrationFixture: Sendable, Hashable, Identifiable, CustomStringCo
   /// Checked are:
   /// - that every object is there, with each attribute value that both versions have and each link
   ///   that may survive, as the difference of the two models says;
-  /// - that every page and row is sound, and every reference leads to an object and back;
+  /// - that every page and row is sound, and every reference has its object, which refers back;
   /// - that the store's UUID is what it was, and that opening a second time does nothing;
   /// - that the fixture's own files were not touched.
   ///
@@ -136,7 +136,7 @@ private struct FixtureTrial {
     within budget: Duration?, stepByStep: Bool, _ look: (ManagedObjectContext) throws -> Void
   ) throws -> [String] {
     let check = try MigrationCheck(
-      of: fixture.url, to: model, in: try place("checked"), expecting: expectations, look: look)
+      of: fixture.url, to: model, in: try subfolder("checked"), expecting: expectations, look: look)
     var failures = check.failures + expectations.forgotten(in: check.plan)
     if let budget { failures += try lateness(check.duration, budget) }
     if stepByStep {
@@ -164,14 +164,14 @@ private struct FixtureTrial {
 
   private var fileName: String { fixture.url.lastPathComponent }
 
-  private func place(_ name: String) throws -> URL {
-    let place = folder.appending(path: name)
-    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-    return place
+  private func subfolder(_ name: String) throws -> URL {
+    let subfolder = folder.appending(path: name)
+    try FileManager.default.createDirectory(at: subfolder, withIntermediateDirectories: true)
+    return subfolder
   }
 
   private func copy(_ name: String) throws -> URL {
-    let copy = try place(name).appending(path: fileName)
+    let copy = try subfolder(name).appending(path: fileName)
     try FixtureFiles(store: fixture.url).copy(to: copy)
     return copy
   }

@@ -38,12 +38,12 @@ extension MigrationFixtures {
     _ model: VersionedModel, named name: String? = nil, uuid: UUID? = nil, replacing: Bool = false,
     classes: [ManagedObject.Type] = [], fill: (ManagedObjectContext) throws -> Void
   ) throws -> MigrationFixture {
-    let place = try place(for: model, name)
-    try requireRoom(for: place, replacing)
+    let fixture = try fixture(for: model, name)
+    try requireRoom(for: fixture, replacing)
     return try FixtureFiles.withTemporaryFolder { folder in
-      let store = folder.appending(path: place.url.lastPathComponent)
+      let store = folder.appending(path: fixture.url.lastPathComponent)
       var options = PersistentStoreOptions()
-      options.storeUUID = uuid ?? Self.uuid(for: place, model)
+      options.storeUUID = uuid ?? Self.uuid(for: fixture, model)
       let coordinator = PersistentStoreCoordinator(versionedModel: model, classes: classes)
       let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: options)
       let context = ManagedObjectContext()
@@ -52,7 +52,7 @@ extension MigrationFixtures {
       // Also without changes: it throws what `fill` could not, such as a class that is not passed.
       try context.save()
       try coordinator.remove(opened)
-      return try publish(store, as: place, replacing)
+      return try publish(store, as: fixture, replacing)
     }
   }
 
@@ -77,32 +77,32 @@ extension MigrationFixtures {
     copying store: URL, of model: VersionedModel, named name: String? = nil,
     replacing: Bool = false
   ) throws -> MigrationFixture {
-    let place = try place(for: model, name)
-    try requireRoom(for: place, replacing)
+    let fixture = try fixture(for: model, name)
+    try requireRoom(for: fixture, replacing)
     let source = try FixtureVersion(of: MigrationFixture(at: store))
     guard source.fits(model.currentVersion) else {
       let difference = ModelDifference(from: source.storedModel, to: model.current)
       throw MigrationFixtureError(
-        "recording “\(place.name)”",
+        "recording “\(fixture.name)”",
         [
           "the store “\(store.lastPathComponent)” does not have the current version, "
             + "\(model.currentVersion.name). From its model to the current one:\n\(difference)"
         ])
     }
     return try FixtureFiles.withTemporaryFolder { folder in
-      let copy = folder.appending(path: place.url.lastPathComponent)
+      let copy = folder.appending(path: fixture.url.lastPathComponent)
       let coordinator = PersistentStoreCoordinator(managedObjectModel: source.storedModel)
       let opened = try coordinator.addPersistentStore(
         type: .quire, at: store, options: [ReadOnlyPersistentStoreOption: true])
       try opened.backUp(to: copy)
       try coordinator.remove(opened)
-      return try publish(copy, as: place, replacing)
+      return try publish(copy, as: fixture, replacing)
     }
   }
 
   // MARK: Where it goes
 
-  private func place(for model: VersionedModel, _ name: String?) throws -> MigrationFixture {
+  private func fixture(for model: VersionedModel, _ name: String?) throws -> MigrationFixture {
     // Names of versions are free text, and may have characters that file names may not have.
     let name =
       name
@@ -114,45 +114,45 @@ extension MigrationFixtures {
     return MigrationFixture(at: folder.appending(path: path), name: path)
   }
 
-  private func requireRoom(for place: MigrationFixture, _ replacing: Bool) throws {
-    guard !replacing, FixtureFiles.isThere(place.url) else { return }
+  private func requireRoom(for fixture: MigrationFixture, _ replacing: Bool) throws {
+    guard !replacing, FixtureFiles.isThere(fixture.url) else { return }
     throw MigrationFixtureError(
-      "recording “\(place.name)”",
+      "recording “\(fixture.name)”",
       [
-        "there is such a fixture already. It stands for stores that users have: replace it, with "
+        "there is such a fixture already. It represents stores that users have: replace it, with "
           + "replacing: true, only if no release has written one, or record another under another "
           + "name"
       ])
   }
 
-  /// Moves a closed store to its place, in one step.
+  /// Moves a closed store to its location, in one step.
   private func publish(
-    _ store: URL, as place: MigrationFixture, _ replacing: Bool
+    _ store: URL, as fixture: MigrationFixture, _ replacing: Bool
   ) throws -> MigrationFixture {
     let findings = try StoreInspection(of: store).findings
     guard findings.isEmpty else {
-      throw MigrationFixtureError("recording “\(place.name)”", findings)
+      throw MigrationFixtureError("recording “\(fixture.name)”", findings)
     }
     try FileManager.default.createDirectory(
-      at: place.url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      at: fixture.url.deletingLastPathComponent(), withIntermediateDirectories: true)
     let bytes = try Data(contentsOf: store)
     guard replacing else {
-      try bytes.write(to: place.url, options: .withoutOverwriting)
-      return place
+      try bytes.write(to: fixture.url, options: .withoutOverwriting)
+      return fixture
     }
-    let files = FixtureFiles(store: place.url)
+    let files = FixtureFiles(store: fixture.url)
     // A log of the old store must not be taken for one of the new.
     for suffix in FixtureFiles.suffixes where FixtureFiles.isThere(files.url(suffix)) {
       try FileManager.default.removeItem(at: files.url(suffix))
     }
-    try bytes.write(to: place.url, options: .atomic)
-    return place
+    try bytes.write(to: fixture.url, options: .atomic)
+    return fixture
   }
 
   /// A UUID that is the same for the same fixture: version 8, variant 1 (RFC 9562).
-  private static func uuid(for place: MigrationFixture, _ model: VersionedModel) -> UUID {
+  private static func uuid(for fixture: MigrationFixture, _ model: VersionedModel) -> UUID {
     var bytes = Array(model.current.versionChecksum.bytes.prefix(16))
-    for (index, byte) in place.name.utf8.enumerated() {
+    for (index, byte) in fixture.name.utf8.enumerated() {
       bytes[index % 16] = (bytes[index % 16] &* 31) &+ byte
     }
     bytes[6] = bytes[6] & 0x0F | 0x80

@@ -76,7 +76,7 @@ extension StoreSurvey {
       for (link, members) in content.links.sorted(by: { $0.key < $1.key })
       where theirs.links[link] != members {
         let expected = theirs.links[link] ?? []
-        lines.append("\(name).\(link) leads to \(members) instead of \(expected)")
+        lines.append("\(name).\(link) refers to \(members) instead of \(expected)")
       }
     }
     for name in other.objects.keys.sorted() where objects[name] == nil {

@@ -161,8 +161,8 @@ package struct SurveyComparison {
     }
   }
 
-  /// The links a relationship had, or its inverse where it is new, as far as they lead to objects
-  /// that it may still lead to.
+  /// The links a relationship had, or its inverse where it is new, as far as they refer to objects
+  /// that it may still refer to.
   private func expectedLinks(
     _ entity: EntityDescription, _ relationship: RelationshipDescription
   ) -> [Link] {

@@ -7,7 +7,7 @@ import QuireXcode
 /// carries the model that it was last opened with.
 struct ModelFile {
   let model: VersionedModel
-  /// Remarks on content that the loader did not understand, with its place; a remark on several
+  /// Remarks on content that the loader did not understand, with its location; a remark on several
   /// versions is made once.
   let notes: [String]
 
@@ -81,17 +81,18 @@ struct ModelFile {
 
   private static func gathered(_ versions: [XcodeModel]) -> [String] {
     var texts: [String] = []
-    var places: [String: [String]] = [:]
+    var locations: [String: [String]] = [:]
     for version in versions {
       for note in version.notes {
-        if places[note.text] == nil { texts.append(note.text) }
-        places[note.text, default: []].append("\(version.name), line \(note.line)")
+        if locations[note.text] == nil { texts.append(note.text) }
+        locations[note.text, default: []].append("\(version.name), line \(note.line)")
       }
     }
     return texts.map { text in
-      let places = places[text] ?? []
-      let rest = places.count > 1 ? " and \((places.count - 1).counting("place")) more" : ""
-      return "\(places[0])\(rest): \(text)"
+      let locations = locations[text] ?? []
+      let rest =
+        locations.count > 1 ? " and \((locations.count - 1).counting("location")) more" : ""
+      return "\(locations[0])\(rest): \(text)"
     }
   }
 }

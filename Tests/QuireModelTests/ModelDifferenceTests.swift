@@ -258,7 +258,8 @@ import Testing
         .typeChanged(from: .string, to: .decimal), .typeChanged(from: .string, to: .integer32),
         .toManyToToOne,
       ])
-    #expect(change.description.contains("E.fs led to many objects and now leads to one: write"))
+    #expect(
+      change.description.contains("E.fs referred to many objects and now refers to one: write"))
   }
 
   @Test func `a required attribute without a default is an obstacle only where there are objects`()
@@ -353,7 +354,7 @@ import Testing
             ~ attribute editable: optional
             + attribute year: integer16, required
             - attribute old
-            ~ relationship cover: leads to Image instead of Artwork, its values are dropped
+            ~ relationship cover: refers to Image instead of Artwork, its values are dropped
             + relationship artworks: ordered to-many Artwork
         + Image
         - Gone

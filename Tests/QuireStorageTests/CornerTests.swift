@@ -233,7 +233,7 @@ struct CornerTests {
         }
       }
     }
-    for part in ["makes no sense", "two places refer to it", "entries, the catalog says"] {
+    for part in ["makes no sense", "two references to it", "entries, the catalog says"] {
       #expect(findings.contains { $0.contains(part) }, "\(part): \(findings)")
     }
   }

@@ -205,11 +205,11 @@ import Testing
       ("\n\nid,price\n\na,cheap\n", "line 5: the exported a.price is \"cheap\""),
       ("title\n\"x\ny", "line 2: a value begins with a quote, and no quote ends it"),
       ("title\nx\"y\n", "line 2: a quote stands inside of a value"),
-      ("title\n\"x\"y\n", "line 2: behind the quote that ends a value there is no comma"),
+      ("title\n\"x\"y\n", "line 2: after the quote that ends a value there is no comma"),
       ("id,year\na,1\nb,99999\n", "line 3: "),
       ("id,price\na,1\nb,cheap\n", "line 3: the exported b.price is \"cheap\", and no value of"),
       ("id,price\na,cheap\n", "no value of double: write a number, as 19.99"),
-      ("id,artist\na,nobody\n", "Work.csv, line 2: artist leads to “nobody”, which is not an id"),
+      ("id,artist\na,nobody\n", "Work.csv, line 2: artist refers to “nobody”, which is not an id"),
       ("title,price\nx,cheap\n", "line 2: price is \"cheap\", and no value of double"),
     ] {
       let run = load(text, shop.folder)

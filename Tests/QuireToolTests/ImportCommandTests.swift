@@ -138,7 +138,7 @@ import Testing
       try RealData.path("artsy-folio/ArtsyPartner.xcdatamodeld"), "--to", store)
     #expect(run.code == .good)
     #expect(run.output.contains("references to nothing, left out: 4\n"))
-    #expect(run.output.contains("  Artwork 1.mainImage leads to Image 0, which is not there\n"))
+    #expect(run.output.contains("  Artwork 1.mainImage refers to Image 0, which is not there\n"))
     #expect(ToolRun("check", store).code == .good)
   }
 

@@ -193,7 +193,7 @@ import Testing
       let words = ["migrate", store, "--model", Fixtures.model, "--to", "Gallery 1.3"] + flags
       let run = ToolRun(words)
       #expect(run.code == .bad)
-      #expect(run.output.contains("  Artwork.artist (27 objects) led to many objects"))
+      #expect(run.output.contains("  Artwork.artist (27 objects) referred to many objects"))
       #expect(run.output.hasSuffix("    write a mapping that chooses one of the objects\n"))
       #expect(run.errors.contains("\(store) cannot be migrated from Gallery 2.7 to Gallery 1.3"))
       let plan = try #require(try ToolRun(words + ["--json"]).json()["plan"] as? [String: Any])

@@ -107,7 +107,7 @@ import Testing
       mistake("titel").contains(
         "the column titel asks Work for titel, which it does not have; did you mean title?"))
     #expect(mistake("artist.works").contains("by artist.works.@count"))
-    #expect(mistake("artist.works.title").contains("leads to many Work"))
+    #expect(mistake("artist.works.title").contains("refers to many Work"))
     #expect(mistake("title.length").contains("asks title for length"))
   }
 

@@ -230,7 +230,7 @@ import Testing
     #expect(page.problems.contains { $0.hasPrefix(loss) })
     // Links of kept objects to lost ones.
     let links = try #require(try page.entity("Image")["errors"] as? [String])
-    #expect(links.contains { $0.contains(" led to Artwork/p") })
+    #expect(links.contains { $0.contains(" referred to Artwork/p") })
     #expect(try page.entity("Location")["errors"] as? [String] == [])
     // Links are listed in short where they are those of all entities.
     #expect(page.problems.contains { $0.hasSuffix("more links to lost objects") })

@@ -100,6 +100,7 @@ struct StorePageTests {
     #expect(
       images.first?.hasPrefix(
         "The objects of Image can be read, but not all of their links and values.\n"
-          + "Image/p1.mainImageForArtwork led to Artwork/p11, which is lost") == true, "\(images)")
+          + "Image/p1.mainImageForArtwork referred to Artwork/p11, which is lost") == true,
+      "\(images)")
   }
 }

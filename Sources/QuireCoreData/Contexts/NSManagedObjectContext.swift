@@ -263,7 +263,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public enum ScheduledTaskType: Sendable {
     /// As soon as the queue is free.
     case immediate
-    /// Behind the blocks that wait: the same here.
+    /// After the blocks that wait: the same here.
     case enqueued
   }
 

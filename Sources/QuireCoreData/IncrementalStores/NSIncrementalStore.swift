@@ -13,7 +13,7 @@ import Quire
 /// A store is called by one thread at a time, on the queue of the context that asks. An error that
 /// it throws is thrown by the fetch or the save that asked, as it is.
 open class NSIncrementalStore: NSPersistentStore {
-  private let place: URL
+  private let location: URL
   private let givenConfiguration: String?
   private var ownMetadata: [String: Any]
   /// Lets one thread at a time into the store; again, where a call leads to another.
@@ -24,14 +24,14 @@ open class NSIncrementalStore: NSPersistentStore {
   /// Whether the class wants to know which objects contexts have.
   private(set) var watchesObjects = true
 
-  /// A store for a place, which is about to be added to a coordinator.
+  /// A store for a location, which is about to be added to a coordinator.
   ///
   /// - Parameter url: `file:///dev/null` for a store that is added without one.
   public required init(
     persistentStoreCoordinator root: NSPersistentStoreCoordinator?,
     configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil
   ) {
-    place = url
+    location = url
     givenConfiguration = name
     ownMetadata = [NSStoreUUIDKey: "\(Self.identifierForNewStore(at: url))"]
     super.init(root, options: options)
@@ -39,8 +39,8 @@ open class NSIncrementalStore: NSPersistentStore {
 
   // MARK: What the store says about itself
 
-  /// The place that the store was added with.
-  open override var url: URL? { place }
+  /// The location that the store was added with.
+  open override var url: URL? { location }
   /// The identifier in the metadata: a UUID, or a text that Quire derives a UUID from.
   open override var identifier: String! { metadata[NSStoreUUIDKey].map { "\($0)" } ?? "" }
   /// The type that the store was added as.
@@ -72,14 +72,14 @@ open class NSIncrementalStore: NSPersistentStore {
   /// The identifier of a store that has none yet: a new UUID.
   open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
-  /// What the store at a place says about itself, without opening it.
+  /// What the store at a location says about itself, without opening it.
   ///
   /// - Throws: unless a class overrides it.
   open override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
     throw notOverridden("metadataForPersistentStore(with:)")
   }
 
-  /// Sets what the application says about the store at a place, which is not open.
+  /// Sets what the application says about the store at a location, which is not open.
   ///
   /// - Throws: unless a class overrides it.
   open override class func setMetadata(
@@ -120,9 +120,9 @@ open class NSIncrementalStore: NSPersistentStore {
     throw Self.notOverridden("newValuesForObject(with:with:)")
   }
 
-  /// The IDs that a relationship of a row leads to.
+  /// The IDs that a relationship of a row refers to.
   ///
-  /// Without an override a relationship to one object leads to none where the row has no value for
+  /// Without an override a relationship to one object refers to none where the row has no value for
   /// it, and the members of an unordered one-to-many relationship are looked for by a fetch.
   ///
   /// - Returns: an array or a set of IDs; for a relationship to one object an ID or `NSNull`.

@@ -26,7 +26,7 @@ open class NSManagedObjectModelReference: NSObject {
     self.init(model, "the given one", versionChecksum)
   }
 
-  /// A version by its name, among the resources of a bundle; `nil` stands for the program's. The
+  /// A version by its name, among the resources of a bundle; `nil` means the program's. The
   /// name is that of an `.xcdatamodel` beside others in an `.xcdatamodeld`, or of one by itself.
   public convenience init(
     name modelName: String, in bundle: Bundle?, versionChecksum: String
@@ -44,7 +44,7 @@ open class NSManagedObjectModelReference: NSObject {
 
   /// The version with these digests of its entities
   /// (``NSManagedObjectModel/entityVersionHashesByName``), among the resources of a bundle; `nil`
-  /// stands for the program's.
+  /// means the program's.
   public convenience init(
     entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?,
     versionChecksum: String
@@ -103,7 +103,7 @@ extension NSManagedObjectModel {
 // Models of stores, by what a store says about itself.
 
 extension NSManagedObjectModel {
-  /// The version of a store among all versions of the models in some bundles; `nil` stands for the
+  /// The version of a store among all versions of the models in some bundles; `nil` means the
   /// program's.
   ///
   /// - Returns: `nil` if the store has none of them.

@@ -173,7 +173,7 @@ open class NSMappingModel: NSObject {
   }
 
   /// The mapping model between two models, among Xcode's documents in some bundles; `nil` when
-  /// there is none. `nil` for the bundles stands for the program's.
+  /// there is none. `nil` for the bundles means the program's.
   public convenience init?(
     from bundles: [Bundle]?, forSourceModel source: NSManagedObjectModel?,
     destinationModel destination: NSManagedObjectModel?, fileID: String = #fileID
@@ -186,7 +186,7 @@ open class NSMappingModel: NSObject {
     self.init(found)
   }
 
-  /// The mapping model in a file of Xcode's: an `.xcmappingmodel`, or a `.cdm`, which stands for
+  /// The mapping model in a file of Xcode's: an `.xcmappingmodel`, or a `.cdm`, which represents
   /// the former beside it where it does not exist itself.
   ///
   /// Such a file is read together with its two models. They are looked for among those that

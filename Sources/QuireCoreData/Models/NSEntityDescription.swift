@@ -101,7 +101,7 @@ open class NSEntityDescription: NSObject {
     Dictionary(subentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// The relationships that lead to an entity.
+  /// The relationships that refer to an entity.
   open func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription]
   {
     properties.compactMap { $0 as? NSRelationshipDescription }.filter {

@@ -75,6 +75,6 @@ open class NSFetchIndexElementDescription: NSObject {
 public enum NSFetchIndexElementType: UInt, Sendable {
   /// A tree of sorted values.
   case binary = 0
-  /// An index of places, which is kept and not used.
+  /// An index of locations, which is kept and not used.
   case rTree = 1
 }

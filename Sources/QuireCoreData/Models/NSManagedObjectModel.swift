@@ -33,7 +33,7 @@ open class NSManagedObjectModel: NSObject {
 
   /// The model in a file of Xcode's; `nil` when it cannot be read.
   ///
-  /// - Parameter url: of an `.xcdatamodeld` or `.xcdatamodel`. A `.momd` or `.mom` stands for the
+  /// - Parameter url: of an `.xcdatamodeld` or `.xcdatamodel`. A `.momd` or `.mom` represents the
   ///   file of that name which it was compiled from, beside it.
   public convenience init?(contentsOf url: URL, fileID: String = #fileID) {
     guard let versions = Self.versions(at: url) else { return nil }
@@ -64,7 +64,7 @@ open class NSManagedObjectModel: NSObject {
     }.first
   }
 
-  /// One model of all models among the resources of some bundles; `nil` stands for the program's.
+  /// One model of all models among the resources of some bundles; `nil` means the program's.
   open class func mergedModel(
     from bundles: [Bundle]?, fileID: String = #fileID
   ) -> NSManagedObjectModel? {

@@ -270,7 +270,7 @@ extension AttributeValue {
 }
 
 extension AttributeDescription {
-  /// Adds the limit that a validation predicate stands for.
+  /// Adds the limit that a validation predicate represents.
   ///
   /// - Returns: whether it is one that a model has, and has not yet.
   fileprivate mutating func takeLimit(_ predicate: NSPredicate) -> Bool {

@@ -22,7 +22,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
     takeUserInfo(declaration.userInfo)
   }
 
-  /// The entity of the objects that the relationship leads to.
+  /// The entity of the objects that the relationship refers to.
   open var destinationEntity: NSEntityDescription? {
     get { destination ?? entity?.managedObjectModel?.entitiesByName[declaration.destination] }
     set { destination = newValue }
@@ -51,7 +51,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
     set { declaration.minCount = newValue }
   }
 
-  /// What deleting an object does to the objects that the relationship leads to.
+  /// What deleting an object does to the objects that the relationship refers to.
   open var deleteRule: NSDeleteRule {
     get { declaration.deleteRule }
     set { declaration.deleteRule = newValue }
@@ -63,7 +63,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
     set { declaration.isOrdered = newValue }
   }
 
-  /// Whether the relationship leads to many objects.
+  /// Whether the relationship refers to many objects.
   open var isToMany: Bool { declaration.isToMany }
 
   override func declared() throws -> (any EntityMember)? {

@@ -13,16 +13,16 @@ func valueAtPath(_ path: String, of object: Any) throws -> Any? {
   do {
     return try value(at: names, of: object)
   } catch let error as PersistenceError where error.code == .invalidExpression {
-    guard let place = names.firstIndex(where: { ["@sum", "@avg"].contains($0) }) else {
+    guard let operatorIndex = names.firstIndex(where: { ["@sum", "@avg"].contains($0) }) else {
       throw error
     }
-    let (before, after) = (Array(names[..<place]), Array(names[(place + 1)...]))
+    let (before, after) = (Array(names[..<operatorIndex]), Array(names[(operatorIndex + 1)...]))
     let union = after.isEmpty ? [] : ["@unionOfObjects"] + after
     guard let owners = members(of: try value(at: before, of: object)),
       let values = members(of: try value(at: before + union, of: object)),
       let sum = NumberSum(values)
     else { throw error }
-    return names[place] == "@sum" ? sum.total : sum.average(of: owners.count)
+    return names[operatorIndex] == "@sum" ? sum.total : sum.average(of: owners.count)
   }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import Quire
 import QuireModel
 
-// Functions without the place of their call among their arguments: as values,
+// Functions without the location of their call among their arguments: as values,
 // `ids.map(context.object(with:))`, and for protocols of the program's that ask for one of them. A
 // call takes the function of the class, as Swift prefers it to one of a protocol.
 
@@ -51,7 +51,7 @@ extension NSFetchRequestResult where Self: NSManagedObject {
   public func committedValues(forKeys keys: [String]?) -> [String: Any] {
     committedValues(forKeys: keys, file: #fileID, line: #line)
   }
-  /// The IDs of the objects that a relationship leads to.
+  /// The IDs of the objects that a relationship refers to.
   public func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
     objectIDs(forRelationshipNamed: key, file: #fileID, line: #line)
   }

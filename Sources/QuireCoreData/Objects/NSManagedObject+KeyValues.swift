@@ -4,7 +4,7 @@ import QuireModel
 
 // Key-value coding, which does not throw.
 //
-// Each function has the place of its call among its arguments, so that a message names the
+// Each function has the location of its call among its arguments, so that a message names the
 // program's own file and line. As a value, and for a protocol of the program's, there are the same
 // functions without these arguments, in `FunctionValues.swift`.
 
@@ -43,7 +43,7 @@ extension NSManagedObject {
       return value(forKey: path, file: file, line: line)
     }
     let value = raising(file, line) { cocoaValue(try valueAtPath(path, of: self), nil) }
-    // What an ordered relationship leads to has an order, and each value once; results of
+    // What an ordered relationship refers to has an order, and each value once; results of
     // operators, such as @unionOfObjects, are arrays.
     guard let values = value as? [Any], !path.contains("@") else { return value }
     let set = NSMutableOrderedSet()

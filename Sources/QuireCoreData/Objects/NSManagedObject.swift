@@ -24,7 +24,7 @@ open class NSManagedObject: ManagedObject {
     self.init(entity: entity, insertInto: context?.quireContext)
   }
 
-  // Classes override the next two, and `entity()`, so that these cannot have the place of a call
+  // Classes override the next two, and `entity()`, so that these cannot have the location of a call
   // among their arguments: the message names the key or the class.
 
   /// Answers ``value(forKey:file:line:)`` for a name that the entity does not have, and a
@@ -153,7 +153,7 @@ extension NSManagedObject {
     return present(Dictionary(names.map { ($0, values[$0]) }, uniquingKeysWith: { $1 }))
   }
 
-  /// The IDs of the objects that a relationship leads to, without making the objects.
+  /// The IDs of the objects that a relationship refers to, without making the objects.
   public func objectIDs(
     forRelationshipNamed key: String, file: StaticString = #fileID, line: UInt = #line
   ) -> [NSManagedObjectID] {

@@ -85,17 +85,17 @@ public final class RelationshipOrderedSet: Sequence {
   public func contains(_ object: Any) -> Bool {
     (object as? ManagedObject).map(members.contains) ?? false
   }
-  /// The place of an object; `NSNotFound` if it is not there.
+  /// The position of an object; `NSNotFound` if it is not there.
   public func index(of object: Any) -> Int {
     (object as? ManagedObject).flatMap(members.index) ?? NSNotFound
   }
-  /// The object at a place.
+  /// The object at a position.
   public func object(
     at index: Int, file: StaticString = #fileID, line: UInt = #line
   ) -> Any {
     raising(file, line) { try members.object(at: index) }
   }
-  /// The object at a place.
+  /// The object at a position.
   public subscript(
     index: Int, file: StaticString = #fileID, line: UInt = #line
   ) -> Any {
@@ -115,7 +115,7 @@ public final class RelationshipOrderedSet: Sequence {
   public func addObjects(from array: [Any], file: StaticString = #fileID, line: UInt = #line) {
     for object in array { add(object, file: file, line: line) }
   }
-  /// Inserts an object before the one at a place.
+  /// Inserts an object before the one at a position.
   public func insert(
     _ object: Any, at index: Int, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -125,7 +125,7 @@ public final class RelationshipOrderedSet: Sequence {
   public func remove(_ object: Any, file: StaticString = #fileID, line: UInt = #line) {
     raising(file, line) { try members.remove(managedObject(object)) }
   }
-  /// Removes the object at a place.
+  /// Removes the object at a position.
   public func removeObject(at index: Int, file: StaticString = #fileID, line: UInt = #line) {
     raising(file, line) { try members.removeObject(at: index) }
   }
@@ -139,13 +139,13 @@ public final class RelationshipOrderedSet: Sequence {
   ) {
     raising(file, line) { try members.replaceObject(at: index, with: managedObject(object)) }
   }
-  /// Moves objects before the one at a place, which is counted without them.
+  /// Moves objects before the one at a position, which is counted without them.
   public func moveObjects(
     at indexes: IndexSet, to index: Int, file: StaticString = #fileID, line: UInt = #line
   ) {
     raising(file, line) { try members.moveObjects(at: indexes, to: index) }
   }
-  /// Lets two objects change places.
+  /// Lets two objects change positions.
   public func exchangeObject(
     at first: Int, withObjectAt second: Int, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -173,7 +173,7 @@ extension RelationshipOrderedSet {
   public func add(_ object: NSManagedObject, file: StaticString = #fileID, line: UInt = #line) {
     raising(file, line) { try members.add(object) }
   }
-  /// Inserts an object before the one at a place.
+  /// Inserts an object before the one at a position.
   public func insert(
     _ object: NSManagedObject, at index: Int, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -196,5 +196,5 @@ extension RelationshipOrderedSet {
 private func managedObject(_ object: Any) throws -> ManagedObject {
   if let object = object as? ManagedObject { return object }
   throw PersistenceError(
-    .unacceptableValue, "a relationship leads to managed objects, not to \(type(of: object))")
+    .unacceptableValue, "a relationship refers to managed objects, not to \(type(of: object))")
 }

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// The arguments of a format. Expressions among them are read as texts that stand for them, and
+/// The arguments of a format. Expressions among them are read as texts that represent them, and
 /// take their places in what was read.
 struct FormatArguments {
   private(set) var values: [(any PredicateConvertible)?] = []
@@ -20,7 +20,7 @@ struct FormatArguments {
     }
   }
 
-  /// The expression that a part of what was read stands for; `nil` for any other part.
+  /// The expression that a part of what was read represents; `nil` for any other part.
   func expression(for leaf: FetchExpression) -> FetchExpression? {
     guard case .constant(.value(.string(let text))?) = leaf else { return nil }
     return expressions[text]

@@ -6,7 +6,7 @@ extension NSPredicate {
   /// A predicate written as a format, with a list of C's arguments: numbers, as `%d` and `%f` read
   /// them.
   ///
-  /// What `%@` and `%K` stand for cannot be read of such a list without Objective-C, and stops the
+  /// What `%@` and `%K` represent cannot be read of such a list without Objective-C, and stops the
   /// program: ``init(format:argumentArray:file:line:)`` takes any values.
   ///
   /// ```swift
@@ -64,8 +64,8 @@ private enum ArgumentList {
         default:
           throw PersistenceError(
             .unacceptableValue,
-            "the argument that %\(conversion) stands for cannot be read of a list of C's arguments: "
-              + "give the arguments as an array")
+            "the argument that %\(conversion) represents cannot be read of a list of C's "
+              + "arguments: give the arguments as an array")
         }
       }
     }

@@ -63,7 +63,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     set { request.resultType = newValue }
   }
 
-  /// The place after which the history is asked for.
+  /// The position after which the history is asked for.
   open var token: NSPersistentHistoryToken? { request.token }
 
   /// A condition on transactions or changes: `NSPersistentHistoryTransaction.fetchRequest` or

@@ -34,7 +34,7 @@ public final class NSPersistentHistoryTransaction: NSObject, Sendable {
   public var contextName: String? { quireTransaction.contextName }
   /// The author that the context that saved had.
   public var author: String? { quireTransaction.author }
-  /// The place in the history behind this transaction.
+  /// The position in the history after this transaction.
   public var token: NSPersistentHistoryToken { quireTransaction.token }
 
   /// The changes as a notification that contexts can merge.

@@ -22,8 +22,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
   /// A store in a file.
   public init(url: URL) { self.url = url }
 
-  /// A store whose place or type is set later. Until then it is at `/dev/null`, which is a store in
-  /// memory.
+  /// A store whose location or type is set later. Until then it is at `/dev/null`, which is a store
+  /// in memory.
   public override init() { url = URL(fileURLWithPath: "/dev/null") }
 
   /// Sets an option; `nil` removes it.
@@ -113,7 +113,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     state = Mutex(State(descriptions: [NSPersistentStoreDescription(url: url)]))
   }
 
-  /// The folder of stores that are given no other place: `Application Support` of this program.
+  /// The folder of stores that are given no other location: `Application Support` of this program.
   open class func defaultDirectoryURL() -> URL { PersistentContainer.defaultDirectoryURL() }
 
   /// The model.
@@ -158,8 +158,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Makes the folder of a store that no one has chosen another place for. Where it cannot be made,
-  /// opening the store says so.
+  /// Makes the folder of a store that no one has chosen another location for. Where it cannot be
+  /// made, opening the store says so.
   private func makeDefaultDirectory(for description: NSPersistentStoreDescription) {
     let folder = type(of: self).defaultDirectoryURL()
     guard description.type == NSSQLiteStoreType, let url = description.url,

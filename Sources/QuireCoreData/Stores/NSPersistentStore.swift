@@ -31,7 +31,7 @@ open class NSPersistentStore: NSObject {
     self.options = options
   }
 
-  /// Takes the store of Quire's that stands for this one.
+  /// Takes the store of Quire's that represents this one.
   func open(as store: PersistentStore) { opened = store }
 
   /// The file.
@@ -73,7 +73,7 @@ open class NSPersistentStore: NSObject {
       metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: url)
   }
 
-  /// Whether the other object stands for the same store.
+  /// Whether the other object represents the same store.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? NSPersistentStore)?.quireStore === quireStore
   }

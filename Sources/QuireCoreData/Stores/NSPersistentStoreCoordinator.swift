@@ -316,12 +316,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   // MARK: IDs, history, queue
 
-  /// The ID that a URI stands for.
+  /// The ID that a URI represents.
   open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     quireCoordinator.managedObjectID(forURIRepresentation: url)
   }
 
-  /// The newest place in the histories of stores; `nil` without a history.
+  /// The newest position in the histories of stores; `nil` without a history.
   open func currentPersistentHistoryToken(
     fromStores stores: [Any]?
   ) -> NSPersistentHistoryToken? {

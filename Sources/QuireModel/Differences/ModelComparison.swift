@@ -5,7 +5,7 @@ final class ModelComparison {
   private let entityMatch: RenamingMatch
   /// The name that each entity of the source has in the destination.
   private let newNames: [String: String]
-  /// Indexed by the place of the source entity, and made on first use: finding obstacles needs only
+  /// Indexed by the index of the source entity, and made on first use: finding obstacles needs only
   /// a few of them.
   private var relationshipMatches: [RenamingMatch?]
 
@@ -16,37 +16,37 @@ final class ModelComparison {
       source.entities, destination.entities, byNameOnly: source == destination)
     self.entityMatch = entityMatch
     var newNames: [String: String] = Dictionary(minimumCapacity: source.entities.count)
-    for place in source.entities.indices {
-      guard let newPlace = entityMatch.destination(ofSource: place) else { continue }
-      newNames[source.entities[place].name] = destination.entities[newPlace].name
+    for index in source.entities.indices {
+      guard let newIndex = entityMatch.destination(ofSource: index) else { continue }
+      newNames[source.entities[index].name] = destination.entities[newIndex].name
     }
     self.newNames = newNames
     relationshipMatches = Array(repeating: nil, count: source.entities.count)
   }
 
-  private func relationshipMatch(_ place: Int) -> RenamingMatch {
-    if let match = relationshipMatches[place] { return match }
+  private func relationshipMatch(_ index: Int) -> RenamingMatch {
+    if let match = relationshipMatches[index] { return match }
     var match = RenamingMatch()
-    if let newPlace = entityMatch.destination(ofSource: place) {
-      let (old, new) = (source.entities[place], destination.entities[newPlace])
+    if let newIndex = entityMatch.destination(ofSource: index) {
+      let (old, new) = (source.entities[index], destination.entities[newIndex])
       match = RenamingMatch(old.relationships, new.relationships, byNameOnly: old == new)
     }
-    relationshipMatches[place] = match
+    relationshipMatches[index] = match
     return match
   }
 
   func changes() -> [EntityChange] {
     var changes: [EntityChange] = []
     changes.reserveCapacity(destination.entities.count)
-    for (place, entity) in destination.entities.enumerated() {
-      if let oldPlace = entityMatch.source(ofDestination: place) {
-        changes.append(change(from: oldPlace, to: entity))
+    for (index, entity) in destination.entities.enumerated() {
+      if let oldIndex = entityMatch.source(ofDestination: index) {
+        changes.append(change(from: oldIndex, to: entity))
       } else {
         changes.append(EntityChange(source: nil, destination: entity, kind: .added))
       }
     }
-    for (place, entity) in source.entities.enumerated()
-    where entityMatch.destination(ofSource: place) == nil {
+    for (index, entity) in source.entities.enumerated()
+    where entityMatch.destination(ofSource: index) == nil {
       changes.append(EntityChange(source: entity, destination: nil, kind: .removed))
     }
     return changes
@@ -58,23 +58,23 @@ final class ModelComparison {
   /// - Complexity: O(entities + properties of those that changed).
   func obstacles() -> (certain: [Obstacle], conditional: [Obstacle]) {
     var (certain, conditional): ([Obstacle], [Obstacle]) = ([], [])
-    for (place, entity) in destination.entities.enumerated() {
-      guard let oldPlace = entityMatch.source(ofDestination: place),
-        source.entities[oldPlace] != entity
+    for (index, entity) in destination.entities.enumerated() {
+      guard let oldIndex = entityMatch.source(ofDestination: index),
+        source.entities[oldIndex] != entity
       else { continue }
-      let change = change(from: oldPlace, to: entity)
+      let change = change(from: oldIndex, to: entity)
       certain += Obstacle.certain(in: change)
       conditional += Obstacle.conditional(in: change)
     }
     return (certain, conditional)
   }
 
-  private func change(from oldPlace: Int, to new: EntityDescription) -> EntityChange {
-    let old = source.entities[oldPlace]
+  private func change(from oldIndex: Int, to new: EntityDescription) -> EntityChange {
+    let old = source.entities[oldIndex]
     let attributes = Self.attributeChanges(
       from: old.attributes, to: new.attributes, areSame: old == new)
     let relationships = relationshipChanges(
-      from: old, to: new, relationshipMatch(oldPlace))
+      from: old, to: new, relationshipMatch(oldIndex))
     let isRenamed = old.name != new.name
     let parentChanged =
       old.parent == nil
@@ -110,24 +110,24 @@ extension ModelComparison {
     let match = RenamingMatch(old, new, byNameOnly: areSame)
     var changes: [AttributeChange] = []
     changes.reserveCapacity(new.count)
-    // By places, since descriptions are large: a loop over them would copy each.
-    for place in new.indices {
-      guard let oldPlace = match.source(ofDestination: place) else {
+    // By indexes, since descriptions are large: a loop over them would copy each.
+    for index in new.indices {
+      guard let oldIndex = match.source(ofDestination: index) else {
         changes.append(
-          AttributeChange(source: nil, destination: new[place], facets: [.added]))
+          AttributeChange(source: nil, destination: new[index], facets: [.added]))
         continue
       }
       let elements = attributeChanges(
-        from: old[oldPlace].elements, to: new[place].elements, areSame: areSame)
+        from: old[oldIndex].elements, to: new[index].elements, areSame: areSame)
       changes.append(
         AttributeChange(
-          source: old[oldPlace], destination: new[place],
-          facets: areSame ? [] : facets(from: old[oldPlace], to: new[place], elements),
+          source: old[oldIndex], destination: new[index],
+          facets: areSame ? [] : facets(from: old[oldIndex], to: new[index], elements),
           elements: elements))
     }
-    for place in old.indices where match.destination(ofSource: place) == nil {
+    for index in old.indices where match.destination(ofSource: index) == nil {
       changes.append(
-        AttributeChange(source: old[place], destination: nil, facets: [.removed]))
+        AttributeChange(source: old[index], destination: nil, facets: [.removed]))
     }
     return changes
   }
@@ -158,22 +158,22 @@ extension ModelComparison {
   ) -> [RelationshipChange] {
     var changes: [RelationshipChange] = []
     changes.reserveCapacity(new.relationships.count)
-    for place in new.relationships.indices {
-      if let oldPlace = match.source(ofDestination: place) {
+    for index in new.relationships.indices {
+      if let oldIndex = match.source(ofDestination: index) {
         changes.append(
           RelationshipChange(
-            source: old.relationships[oldPlace], destination: new.relationships[place],
-            facets: facets(from: old.relationships[oldPlace], to: new.relationships[place])))
+            source: old.relationships[oldIndex], destination: new.relationships[index],
+            facets: facets(from: old.relationships[oldIndex], to: new.relationships[index])))
       } else {
         changes.append(
           RelationshipChange(
-            source: nil, destination: new.relationships[place], facets: [.added]))
+            source: nil, destination: new.relationships[index], facets: [.added]))
       }
     }
-    for place in old.relationships.indices where match.destination(ofSource: place) == nil {
+    for index in old.relationships.indices where match.destination(ofSource: index) == nil {
       changes.append(
         RelationshipChange(
-          source: old.relationships[place], destination: nil, facets: [.removed]))
+          source: old.relationships[index], destination: nil, facets: [.removed]))
     }
     return changes
   }
@@ -206,7 +206,7 @@ extension ModelComparison {
   }
 
   /// Whether all, some or none of the old destination's objects can still be destinations after the
-  /// relationship leads to another entity.
+  /// relationship refers to another entity.
   ///
   /// Abstract entities do not count, since they have no objects, nor do removed ones, whose objects
   /// are gone.
@@ -226,11 +226,11 @@ extension ModelComparison {
 
   /// The name that the old inverse has in the new model.
   private func inverseName(of old: RelationshipDescription) -> String? {
-    guard let name = old.inverse, let place = source.index(ofEntity: old.destination),
-      let newPlace = entityMatch.destination(ofSource: place)
+    guard let name = old.inverse, let index = source.index(ofEntity: old.destination),
+      let newIndex = entityMatch.destination(ofSource: index)
     else { return old.inverse }
-    return source.entities[place].index(ofRelationship: name)
-      .flatMap { relationshipMatch(place).destination(ofSource: $0) }
-      .map { destination.entities[newPlace].relationships[$0].name }
+    return source.entities[index].index(ofRelationship: name)
+      .flatMap { relationshipMatch(index).destination(ofSource: $0) }
+      .map { destination.entities[newIndex].relationships[$0].name }
   }
 }

@@ -106,10 +106,10 @@ extension RelationshipChange.Facet: CustomStringConvertible {
     case .toManyToToOne: "to-one"
     case .orderedChanged(let isOrdered): isOrdered ? "ordered" : "unordered"
     case .destinationChanged(let from, let to):
-      "leads to \(to) instead of \(from), its values are dropped"
+      "refers to \(to) instead of \(from), its values are dropped"
     case .destinationNarrowed(let from, let to):
-      "leads to \(to) instead of \(from), links to others are dropped"
-    case .destinationWidened(let from, let to): "leads to \(to) instead of \(from)"
+      "refers to \(to) instead of \(from), links to others are dropped"
+    case .destinationWidened(let from, let to): "refers to \(to) instead of \(from)"
     case .inverseChanged(let from, let to):
       "its inverse is \(to ?? "none") instead of \(from ?? "none")"
     case .countsChanged: "other limits"

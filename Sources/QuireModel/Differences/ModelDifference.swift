@@ -12,7 +12,7 @@
 /// entities: 12 kept, 1 changed, 1 added, 0 removed
 /// ~ Album (was Collection)
 ///     + attribute slug: string, required, default "untitled"
-///     ~ relationship cover: leads to Image instead of Artwork, its values are dropped
+///     ~ relationship cover: refers to Image instead of Artwork, its values are dropped
 /// + Image
 /// ```
 public struct ModelDifference: Sendable {
@@ -207,9 +207,9 @@ public final class RelationshipChange: Sendable {
     case removed
     /// It has another name.
     case renamed
-    /// It led to one object and may lead to many.
+    /// It referred to one object and may refer to many.
     case toOneToToMany
-    /// It could lead to many objects and leads to one.
+    /// It could refer to many objects and refers to one.
     case toManyToToOne
     /// Its destinations have an order now, or had one before.
     case orderedChanged(isOrdered: Bool)
@@ -254,7 +254,8 @@ public final class RelationshipChange: Sendable {
   /// Whether nothing of the relationship changed.
   public var isKept: Bool { facets.isEmpty }
 
-  /// Whether objects the source leads to are still led to in the destination, all or some of them.
+  /// Whether objects the source refers to are still referred to in the destination, all or some of
+  /// them.
   public var keepsValues: Bool {
     guard let source, let destination, !source.isTransient, !destination.isTransient else {
       return false

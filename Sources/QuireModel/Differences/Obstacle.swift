@@ -7,7 +7,7 @@ public struct Obstacle: Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
     /// An attribute has another type, and not both are types of numbers.
     case typeChanged(from: AttributeType, to: AttributeType)
-    /// A relationship that led to many objects leads to one.
+    /// A relationship that referred to many objects refers to one.
     case toManyToToOne
     /// A required attribute without a default is new, or was not stored before.
     case requiredWithoutDefault
@@ -52,7 +52,7 @@ extension Obstacle: CustomStringConvertible {
   public var explanation: String {
     switch reason {
     case .typeChanged(let from, let to): "changed its type from \(from) to \(to)"
-    case .toManyToToOne: "led to many objects and now leads to one"
+    case .toManyToToOne: "referred to many objects and now refers to one"
     case .requiredWithoutDefault:
       "is new and required, and the model has no default value for the objects that are there"
     case .becameRequiredWithoutDefault:
@@ -62,8 +62,8 @@ extension Obstacle: CustomStringConvertible {
   }
 
   public var description: String {
-    let place = property.map { "\(destinationEntity).\($0)" } ?? destinationEntity
-    return "\(place) \(explanation): \(remedy)"
+    let subject = property.map { "\(destinationEntity).\($0)" } ?? destinationEntity
+    return "\(subject) \(explanation): \(remedy)"
   }
 }
 

@@ -21,7 +21,7 @@
 /// A class, and made from the things themselves, as a process pays some 4 µs for the first array of
 /// each type that is not a class: the first migration after a start makes a good deal of them.
 final class RenamingMatch {
-  // Places, or `none`: arrays of optionals would be two more types for the runtime to make.
+  // Indexes, or `none`: arrays of optionals would be two more types for the runtime to make.
   private var sources: [Int]
   private var destinations: [Int]
   private static let none = -1
@@ -29,15 +29,15 @@ final class RenamingMatch {
   /// Matches nothing.
   init() { (sources, destinations) = ([], []) }
 
-  /// The place of a destination's source, both in the order given.
-  func source(ofDestination place: Int) -> Int? {
-    sources.indices.contains(place) && sources[place] != Self.none ? sources[place] : nil
+  /// The position of a destination's source, both in the order given.
+  func source(ofDestination index: Int) -> Int? {
+    sources.indices.contains(index) && sources[index] != Self.none ? sources[index] : nil
   }
 
-  /// The place of a source's destination, both in the order given.
-  func destination(ofSource place: Int) -> Int? {
-    destinations.indices.contains(place) && destinations[place] != Self.none
-      ? destinations[place] : nil
+  /// The position of a source's destination, both in the order given.
+  func destination(ofSource index: Int) -> Int? {
+    destinations.indices.contains(index) && destinations[index] != Self.none
+      ? destinations[index] : nil
   }
 
   init<Thing: Renamable>(_ sources: [Thing], _ destinations: [Thing], byNameOnly: Bool) {
@@ -48,20 +48,20 @@ final class RenamingMatch {
       return
     }
     // Mostly both sides have the same order, except for added and removed things. The loop goes
-    // over places, because descriptions are large and a loop over them would copy each.
+    // over indexes, because descriptions are large and a loop over them would copy each.
     var next = 0
-    var places: [String: Int]?
-    for place in destinations.indices {
-      let name = destinations[place].name
+    var indexes: [String: Int]?
+    for index in destinations.indices {
+      let name = destinations[index].name
       if next >= sources.count || sources[next].name != name {
         let known =
-          places
+          indexes
           ?? Dictionary(sources.indices.map { (sources[$0].name, $0) }) { first, _ in first }
-        places = known
+        indexes = known
         guard let source = known[name] else { continue }
         next = source
       }
-      note(next, place)
+      note(next, index)
       next += 1
     }
   }
@@ -94,13 +94,13 @@ final class RenamingMatch {
       }
       for destination in destinationOrder where source(ofDestination: destination) == nil {
         guard let key = destinationKey(destinations[destination]), let list = candidates[key],
-          let place = list.firstIndex(where: { isMatch(sources[$0], destinations[destination]) })
+          let index = list.firstIndex(where: { isMatch(sources[$0], destinations[destination]) })
         else { continue }
-        note(list[place], destination)
-        if place == list.startIndex {
+        note(list[index], destination)
+        if index == list.startIndex {
           candidates[key] = list.dropFirst()
         } else {
-          candidates[key]?.remove(at: place)
+          candidates[key]?.remove(at: index)
         }
       }
     }

@@ -63,12 +63,12 @@ extension RenamingMatch {
   fileprivate func newNames<Thing: Renamable>(
     _ former: [Thing], _ new: [Thing]
   ) -> [(former: String, new: String)] {
-    new.indices.compactMap { place in
-      guard let source = source(ofDestination: place), former[source].name != new[place].name,
-        let identifier = new[place].givenIdentifier,
-        former.first(where: { $0.name == new[place].name })?.givenIdentifier != identifier
+    new.indices.compactMap { index in
+      guard let source = source(ofDestination: index), former[source].name != new[index].name,
+        let identifier = new[index].givenIdentifier,
+        former.first(where: { $0.name == new[index].name })?.givenIdentifier != identifier
       else { return nil }
-      return (former[source].name, new[place].name)
+      return (former[source].name, new[index].name)
     }
   }
 }

@@ -10,7 +10,7 @@ extension FetchExpression {
   ///
   /// - Arithmetic: `**` before `*` `/` before `+` `-` before `UNION` `INTERSECT` `MINUS`, each from
   ///   left to right. A minus before an operand binds closest of all: `-2 ** 2` is 4.
-  /// - Variables: `$name`, or `$"any text"`. Key paths go on behind anything: `$source.a.b`,
+  /// - Variables: `$name`, or `$"any text"`. Key paths go on after anything: `$source.a.b`,
   ///   `FUNCTION(…).c`, `(a UNION b).@count`. They may have collection operators.
   /// - Functions: `sum:(a, b)`, `uppercase(name)`, `now()` and the others of ``Function``,
   ///   `CAST(a, "NSDate")`, `FUNCTION(receiver, "selector:", argument)`, `TERNARY(predicate, a,

@@ -43,7 +43,7 @@ package protocol ObjectIdentityDecoding {
   func identity(from decoder: any Decoder) throws -> OpaqueIdentity
 }
 
-/// A format, and the objects that its variables stand for.
+/// A format, and the objects that its variables represent.
 private struct FormatCoding {
   let format: String
   private var objects: [OpaqueIdentity] = []

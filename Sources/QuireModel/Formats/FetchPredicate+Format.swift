@@ -11,13 +11,13 @@ extension FetchPredicate {
   ///   it, and `ANY`, `SOME`, `ALL` or `NONE` before its left side. `SELF isKindOfClass: 'Artist'`
   ///   is true of the objects of an entity and of its descendants, `entity == 'Artist'` of its own.
   /// - Between comparisons: `AND` `&&` `OR` `||` `NOT` `!` and parentheses. `TRUEPREDICATE` and
-  ///   `FALSEPREDICATE` stand for comparisons.
+  ///   `FALSEPREDICATE` represent comparisons.
   /// - Values: `nil` `NULL` `YES` `NO` `TRUE` `FALSE`, numbers, texts in quotation marks, lists in
   ///   braces, `SELF`, key paths, and `CAST("0.5", "Date")` for values without a literal. Arrays,
   ///   ordered relationships among them, have members: `tags[FIRST]`, `tags[LAST]`, `tags[2]`, and
   ///   their number is `tags[SIZE]`. `home['city']` is `home.city`.
-  /// - A name that is a word of the language is written behind a `#`; a name with other characters
-  ///   than letters, digits and underscores in quotation marks behind a `#`.
+  /// - A name that is a word of the language is written after a `#`; a name with other characters
+  ///   than letters, digits and underscores in quotation marks after a `#`.
   /// - Arguments: `%@` is any value, `%K` a key path, `%d` `%ld` `%u` an integer, `%f` a number.
   ///   Inside quotation marks a percent sign is just that.
   ///

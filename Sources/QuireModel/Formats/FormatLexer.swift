@@ -47,7 +47,7 @@ struct FormatLexer {
   /// The next token as it is written.
   var text: String { text(start..<end) }
 
-  /// The letters behind the percent sign of the next token.
+  /// The letters after the percent sign of the next token.
   var conversion: String { text(start + 1..<end) }
 
   /// Whether the next token is `%@`, or `%K`, as this byte says.
@@ -57,9 +57,9 @@ struct FormatLexer {
 
   /// The first byte of the token after the next one.
   var byteAfterNext: UInt8? {
-    var place = end
-    while place < bytes.count, Self.isSpace(bytes[place]) { place += 1 }
-    return byte(at: place)
+    var offset = end
+    while offset < bytes.count, Self.isSpace(bytes[offset]) { offset += 1 }
+    return byte(at: offset)
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool {
@@ -117,7 +117,7 @@ struct FormatLexer {
     return end > wordStart
   }
 
-  /// A name behind a sign, which may be in quotation marks.
+  /// A name after a sign, which may be in quotation marks.
   private mutating func name(expected: String) throws(PredicateFormatError) -> String {
     end += 1
     let quote = byte(at: end)

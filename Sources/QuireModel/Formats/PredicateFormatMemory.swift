@@ -28,7 +28,7 @@ enum PredicateFormatMemory {
   }
 
   /// Notes what a format with one argument was read as, if another argument makes no difference
-  /// but for itself: one that ends with it, right behind the sign of a comparison.
+  /// but for itself: one that ends with it, right after the sign of a comparison.
   static func note(_ format: String, _ predicate: FetchPredicate) {
     guard case .comparison(var comparison) = predicate, comparison.modifier == .direct,
       case .keyPath = comparison.left, case .constant(.value) = comparison.right,

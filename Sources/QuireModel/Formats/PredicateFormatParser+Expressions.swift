@@ -51,7 +51,7 @@ extension PredicateFormatParser {
     after operand: FetchExpression
   ) throws(PredicateFormatError) -> FetchExpression {
     var operand = operand
-    // A name in brackets is one of the path before it, and so are those behind it.
+    // A name in brackets is one of the path before it, and so are those after it.
     var isPath = false
     while true {
       if try skip(.openBracket) {

@@ -1,14 +1,14 @@
 // Expressions that are written with a name and parentheses.
 extension PredicateFormatParser {
   /// Reads the name of a function with its colons, skips the parenthesis after it, and returns the
-  /// name with the place where it begins; `nil` where something else begins.
+  /// name with the lexer where it begins; `nil` where something else begins.
   mutating func functionName()
-    throws(PredicateFormatError) -> (selector: String, place: FormatLexer)?
+    throws(PredicateFormatError) -> (selector: String, start: FormatLexer)?
   {
     guard lexer.next == .word, !(lexer.word?.isReserved ?? false) else { return nil }
     guard let byte = lexer.byteAfterNext, byte == UInt8(ascii: "(") || byte == UInt8(ascii: ":")
     else { return nil }
-    let place = lexer
+    let start = lexer
     var selector = lexer.text
     try lexer.advance()
     while try skip(.colon) {
@@ -21,12 +21,12 @@ extension PredicateFormatParser {
     if try !skip(.openParenthesis) {
       throw lexer.error(expected: "( after the function \(selector)")
     }
-    return (selector, place)
+    return (selector, start)
   }
 
   /// Reads what is in the parentheses after the name of a function.
   mutating func function(
-    _ name: (selector: String, place: FormatLexer)
+    _ name: (selector: String, start: FormatLexer)
   ) throws(PredicateFormatError) -> FetchExpression {
     try enter()
     defer { leave() }
@@ -41,16 +41,16 @@ extension PredicateFormatParser {
   }
 
   private mutating func function(
-    _ name: (selector: String, place: FormatLexer),
+    _ name: (selector: String, start: FormatLexer),
     of list: (members: [FetchExpression], highest: Int)
   ) throws(PredicateFormatError) -> FetchExpression {
-    let (selector, place) = name
+    let (selector, start) = name
     let count = list.members.count
     guard let function = Self.function(selector, count) else {
-      throw place.error(expected: "a function of expressions", found: "\(selector)()")
+      throw start.error(expected: "a function of expressions", found: "\(selector)()")
     }
     guard function.takes(count) else {
-      throw place.error(
+      throw start.error(
         expected: "\(function.argumentCount.map(String.init) ?? "some") arguments of \(selector)",
         found: "\(count)")
     }
@@ -65,14 +65,14 @@ extension PredicateFormatParser {
     return function == .random && count == 1 ? .randomBelow : function
   }
 
-  /// `operand, "selector:", argument)` behind `FUNCTION(`.
+  /// `operand, "selector:", argument)` after `FUNCTION(`.
   private mutating func call() throws(PredicateFormatError) -> FetchExpression {
     let operand = try expression()
     var highest = height
     try skipComma(in: "FUNCTION")
-    let place = lexer
+    let start = lexer
     guard case .constant(.value(.string(let selector))) = try expression() else {
-      throw place.error(expected: "a selector in quotation marks")
+      throw start.error(expected: "a selector in quotation marks")
     }
     var arguments: [FetchExpression] = []
     while try skip(.comma) {
@@ -120,22 +120,22 @@ extension PredicateFormatParser {
     let context = try expression()
     highest = max(highest, height)
     try skipComma(in: "FETCH")
-    let place = lexer
+    let start = lexer
     let countOnly: Bool
     switch try expression() {
     case .constant(.value(.boolean(let flag))): countOnly = flag
     case .constant(.value(.integer(0))): countOnly = false
     case .constant(.value(.integer(1))): countOnly = true
-    default: throw place.error(expected: "YES or NO")
+    default: throw start.error(expected: "YES or NO")
     }
     try close("FETCH")
     try raise(above: highest)
     return .fetch(request, context: context, countOnly: countOnly)
   }
 
-  /// `value, "Type")` behind `CAST(`. A literal becomes the value it makes.
+  /// `value, "Type")` after `CAST(`. A literal becomes the value it makes.
   private mutating func cast() throws(PredicateFormatError) -> FetchExpression {
-    let operandPlace = lexer
+    let operandStart = lexer
     let operand = try castOperand()
     let operandHeight = height
     try skipComma(in: "CAST")
@@ -154,13 +154,13 @@ extension PredicateFormatParser {
     do {
       return .constant(try CastTarget.cast(value, to: name))
     } catch {
-      throw operandPlace.error(expected: "a value that can be cast to \(name)")
+      throw operandStart.error(expected: "a value that can be cast to \(name)")
     }
   }
 
   /// A number that is all there is to cast keeps all its digits.
   private mutating func castOperand() throws(PredicateFormatError) -> FetchExpression {
-    let place = lexer
+    let start = lexer
     let sign = try skip(.minus) ? "-" : ""
     if lexer.next == .number {
       let digits = lexer.text
@@ -170,7 +170,7 @@ extension PredicateFormatParser {
         return FetchExpression(sign + digits)
       }
     }
-    lexer = place
+    lexer = start
     return try expression()
   }
 

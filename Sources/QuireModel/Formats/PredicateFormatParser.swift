@@ -163,7 +163,7 @@ struct PredicateFormatParser {
     return .comparison(left, found, right, options: options, modifier: modifier)
   }
 
-  /// `isKindOfClass: b` behind an operand, and the like: short for `FUNCTION(a, …) == YES`.
+  /// `isKindOfClass: b` after an operand, and the like: short for `FUNCTION(a, …) == YES`.
   private mutating func question(
     of left: FetchExpression, _ leftHeight: Int
   ) throws(PredicateFormatError) -> FetchPredicate {
@@ -244,7 +244,7 @@ extension PredicateFormatParser {
     if height > PredicateEvaluator.maximumDepth { throw tooDeep() }
   }
 
-  /// Sets the height in the same way for a part that is written behind an operand and printed as a
+  /// Sets the height in the same way for a part that is written after an operand and printed as a
   /// function. Functions count twice, and the printed format has to be readable again.
   mutating func raise(aboveOperandOfFunction highest: Int) throws(PredicateFormatError) {
     try raise(above: highest)

@@ -74,7 +74,7 @@ public struct AttributeDescription: Hashable, Sendable {
   /// The expression of a derived attribute, such as `artworks.@count`. The store computes it when a
   /// property that it depends on is saved; a value assigned to the attribute is not saved. Objects
   /// show it when they are saved or refreshed. It follows changes of other objects only where all
-  /// relationships on its path have an inverse. In a required attribute the default stands for no
+  /// relationships on its path have an inverse. In a required attribute the default represents no
   /// value.
   public var derivationExpression: String?
   /// Whether the value of a deleted object is kept in the history.

@@ -70,7 +70,7 @@ public final class EntityDescription: Sendable {
     relationshipIndexes[name].map { relationships[$0] }
   }
 
-  /// The place of a relationship among ``relationships``.
+  /// The position of a relationship among ``relationships``.
   func index(ofRelationship name: String) -> Int? { relationshipIndexes[name] }
 
   /// All attributes by name, inherited ones included.
@@ -178,7 +178,7 @@ extension EntityDescription {
 public enum PropertyDescription: Hashable, Sendable {
   /// A property that has a value.
   case attribute(AttributeDescription)
-  /// A property that leads to other objects.
+  /// A property that refers to other objects.
   case relationship(RelationshipDescription)
   /// A property that has what a request finds.
   case fetchedProperty(FetchedPropertyDescription)

@@ -148,7 +148,7 @@ public final class ManagedObjectModel: Sendable {
     indexes[name].map { entities[$0] }
   }
 
-  /// The place of an entity among ``entities``.
+  /// The position of an entity among ``entities``.
   package func index(ofEntity name: String) -> Int? { indexes[name] }
 
   /// All entities by name.

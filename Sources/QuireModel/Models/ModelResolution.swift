@@ -134,7 +134,7 @@ struct ModelResolution {
       try fail(.unknownInverse(relationship: name, inverse: inverseName))
       return
     }
-    // The inverse leads to this entity, to one of its ancestors or, where a parent's relationship
+    // The inverse refers to this entity, to one of its ancestors or, where a parent's relationship
     // is narrowed by hand, to a descendant; and it names this relationship or none.
     let target = indexes[inverse.destination]
     let leadsBack =

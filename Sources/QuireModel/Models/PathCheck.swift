@@ -16,7 +16,7 @@ package struct PathCheck {
     return try Walk(names: names, owner: owner, entities: entities).type(from: start, at: 0)
   }
 
-  /// The first name of a path behind which members have no order; `nil` if they have one, or are
+  /// The first name of a path after which members have no order; `nil` if they have one, or are
   /// not known.
   func unorderedName(in names: [String], from start: ExpressionType) -> String? {
     guard case .object(var entityName?) = start.element else { return nil }
@@ -79,7 +79,7 @@ private struct Walk {
         names[index] == FetchExpression.countOperator
       {
         throw mistake(
-          "counts \(names[index - 1]), which is no to-many relationship: put @count behind the "
+          "counts \(names[index - 1]), which is no to-many relationship: put @count after the "
             + "relationship itself")
       }
     }
@@ -110,8 +110,8 @@ private struct Walk {
     if entity.fetchedProperty(named: name) != nil {
       throw PredicateMistake(
         .transient,
-        "\(path) leads to the fetched property \(entity.name).\(name), which no store has: write its "
-          + "predicate here, or ask the objects by evaluate(with:)",
+        "\(path) refers to the fetched property \(entity.name).\(name), which no store has: write "
+          + "its predicate here, or ask the objects by evaluate(with:)",
         entityName: entity.name, key: name)
     }
     throw unknown(
@@ -181,8 +181,8 @@ private struct Walk {
   private func transient(_ name: String, in entity: EntityDescription) -> PredicateMistake {
     PredicateMistake(
       .transient,
-      "the key path \(path) of a fetch leads to \(entity.name).\(name), which is transient: no store "
-        + "has it. Fetch without it, and ask the objects by evaluate(with:)",
+      "the key path \(path) of a fetch refers to \(entity.name).\(name), which is transient: no "
+        + "store has it. Fetch without it, and ask the objects by evaluate(with:)",
       entityName: entity.name, key: name)
   }
 

@@ -1,6 +1,7 @@
-// Checks of array members that are asked for by their place, and of questions about entities.
+// Checks of array members that are asked for by their position, and of questions about entities.
 extension PredicateCheck {
-  /// Makes sure that the collection has an order if the expression asks for a member by its place.
+  /// Makes sure that the collection has an order if the expression asks for a member by its
+  /// position.
   func checkOrder(
     of collection: FetchExpression?, in expression: FetchExpression
   ) throws(PredicateMistake) {
@@ -11,8 +12,8 @@ extension PredicateCheck {
     }
     guard let name = try unorderedPart(of: collection) else { return }
     throw mistake(
-      "\(expression) asks \(name) for a member by its place, but its members have no order: make "
-        + "the relationship ordered, or ask by ANY or SUBQUERY",
+      "\(expression) asks \(name) for a member by its position, but its members have no order: "
+        + "make the relationship ordered, or ask by ANY or SUBQUERY",
       collection)
   }
 

@@ -27,7 +27,7 @@ package struct PredicateCheck {
     }
   }
 
-  /// The type of what a key path leads to from an object of the entity.
+  /// The type of what a key path refers to from an object of the entity.
   package func type(of names: [String]) throws(PredicateMistake) -> ExpressionType {
     try paths.type(of: names, from: .object(entity: entity.name))
   }
@@ -39,7 +39,7 @@ package struct PredicateCheck {
     let path = descriptor.keyPath.joined(separator: ".")
     throw PredicateMistake(
       .type,
-      "the sort key \(path) of \(entity.name) is \(type), which has no place in an order: sort by one "
+      "the sort key \(path) of \(entity.name) is \(type), which has no order: sort by one "
         + "value, such as \(path).@count",
       entityName: entity.name, key: path)
   }
@@ -88,7 +88,7 @@ package struct PredicateCheck {
     if let type = variables[name] { return type }
     throw PredicateMistake(
       .variable,
-      "the variable $\(name) stands for nothing: give it a value by "
+      "the variable $\(name) has no value: give it one by "
         + "withSubstitutionVariables(_:), or bind it by a SUBQUERY around")
   }
 

@@ -1,5 +1,5 @@
-/// A mistake in a predicate or a key path, and its place: a name that does not exist, or two values
-/// that are equal for no object.
+/// A mistake in a predicate or a key path, and its location: a name that does not exist, or two
+/// values that are equal for no object.
 package struct PredicateMistake: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// The name does not exist.

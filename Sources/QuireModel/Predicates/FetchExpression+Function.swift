@@ -46,9 +46,9 @@ extension FetchExpression {
     case bitwiseOr = "bitwiseOr:with:"
     /// The bits that one of the integers has and the other has not.
     case bitwiseXor = "bitwiseXor:with:"
-    /// The integer's bits moved up by so many places.
+    /// The integer's bits moved up by so many positions.
     case leftShift = "leftshift:by:"
-    /// The integer's bits moved down by so many places.
+    /// The integer's bits moved down by so many positions.
     case rightShift = "rightshift:by:"
     /// The bits that the integer does not have.
     case onesComplement = "onesComplement:"
@@ -107,7 +107,7 @@ extension FetchExpression {
     /// `CAST(a, "NSDate")`: a value as another type. Dates are seconds since the reference date.
     case cast = "castObject:toType:"
     /// `a[0]`: the member of an array, or of an ordered relationship, at an index; an absent value
-    /// where the array has no such place.
+    /// where the array has no such position.
     case element = "objectFrom:withIndex:"
     /// `a[FIRST]`: the first member of an array; an absent value when it is empty.
     case first = "[FIRST]"

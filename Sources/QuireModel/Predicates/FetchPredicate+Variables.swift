@@ -31,7 +31,7 @@ extension FetchPredicate {
     }
   }
 
-  /// - Parameter value: what stands in place of a variable and the names behind it; `nil` leaves
+  /// - Parameter value: what stands in place of a variable and the names after it; `nil` leaves
   ///   them as they are.
   package func substituting<Failure: Error>(
     _ value: (_ variable: String, _ path: [String]) throws(Failure) -> FetchExpression?

@@ -104,9 +104,9 @@ extension FetchPredicate {
     case lessThan = "<"
     /// The left side is before the right one, or equal to it.
     case lessThanOrEqual = "<="
-    /// The left side is behind the right one.
+    /// The left side is after the right one.
     case greaterThan = ">"
-    /// The left side is behind the right one, or equal to it.
+    /// The left side is after the right one, or equal to it.
     case greaterThanOrEqual = ">="
     /// The right side is a list of the smallest and the largest value.
     case between = "BETWEEN"

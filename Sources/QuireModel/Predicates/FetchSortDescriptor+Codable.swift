@@ -34,7 +34,7 @@ extension FetchSortDescriptor.AbsentValues: Codable {
     let name = try container.decode(String.self)
     guard let placement = Self.allCases.first(where: { "\($0)" == name }) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "\(name) is no place for absent values")
+        in: container, debugDescription: "\(name) does not say where absent values go")
     }
     self = placement
   }

@@ -48,11 +48,11 @@
 public struct FetchSortDescriptor: Hashable, Sendable {
   /// The position of objects whose value is absent.
   public enum AbsentValues: UInt8, Hashable, Sendable, CaseIterable {
-    /// Before all values when ascending, behind them when descending, as in Core Data.
+    /// Before all values when ascending, after them when descending, as in Core Data.
     case smallest
     /// Before all values in either direction.
     case first
-    /// Behind all values in either direction.
+    /// After all values in either direction.
     case last
   }
 

@@ -2,11 +2,11 @@
 enum FormatToken: UInt8 {
   /// A name or a word of the language.
   case word
-  /// A name behind a `#`, which is never a word of the language.
+  /// A name after a `#`, which is never a word of the language.
   case name
   case string
   case number
-  /// The name behind a dollar sign.
+  /// The name after a dollar sign.
   case variable
   /// A percent sign and the letters of its conversion.
   case argument
@@ -57,8 +57,8 @@ enum FormatWord: String, CaseIterable {
       self.init(rawValue: String(decoding: bytes, as: UTF8.self).uppercased())
       return
     }
-    guard let place = FormatWord.codes.firstIndex(of: code) else { return nil }
-    self = FormatWord.words[place]
+    guard let index = FormatWord.codes.firstIndex(of: code) else { return nil }
+    self = FormatWord.words[index]
   }
 
   private static let words = allCases
@@ -76,7 +76,7 @@ enum FormatWord: String, CaseIterable {
     return code
   }
 
-  /// Whether a property of that name is written behind a `#`.
+  /// Whether a property of that name is written after a `#`.
   var isReserved: Bool {
     switch self {
     case .union, .intersect, .minus, .first, .last, .size: false

@@ -98,7 +98,7 @@ extension Key {
   /// The last object of an ordered relationship.
   public var last: Key { member(.last) }
 
-  /// The object at a place of an ordered relationship; absent where it has no such place.
+  /// The object at a position of an ordered relationship; absent where it has no such position.
   public subscript(index: Int) -> Key {
     Key(.function(.element, [expression, FetchExpression(index)]), modifier, isNegated: isNegated)
   }

@@ -25,7 +25,7 @@ public protocol PredicateSubject {
 extension PredicateSubject {
   /// `nil`: only subjects of evaluators that leave expressions to them have values of expressions.
   public func value(ofExpression index: Int) throws -> PredicateValue? { nil }
-  /// `nil`: only subjects that know what relationships lead to have values of subqueries.
+  /// `nil`: only subjects that know what relationships refer to have values of subqueries.
   public func value(ofSubquery index: Int) throws -> PredicateValue? { nil }
 }
 

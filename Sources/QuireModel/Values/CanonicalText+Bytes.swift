@@ -11,7 +11,7 @@ extension CanonicalText {
   /// Comparing strings gives the same order, except for some that end with a character that
   /// composition replaces, such as the sign for kelvin: strings compare it as it is.
   package static func order(_ left: String, _ right: String) -> ValueOrder {
-    // All strings but those of Apple's older frameworks have their bytes in one place.
+    // All strings but those of Apple's older frameworks have their bytes in one buffer.
     let order = left.utf8.withContiguousStorageIfAvailable { left -> ValueOrder? in
       right.utf8.withContiguousStorageIfAvailable { right -> ValueOrder in
         CanonicalText.order(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
@@ -23,13 +23,13 @@ extension CanonicalText {
   package static func order(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> ValueOrder {
-    let place = firstDifference(left, right)
-    if place == left.count, place == right.count { return .same }
-    if stands(place, in: left), stands(place, in: right) {
+    let offset = firstDifference(left, right)
+    if offset == left.count, offset == right.count { return .same }
+    if stands(offset, in: left), stands(offset, in: right) {
       // If one text is the beginning of the other, the shorter is first.
-      if place == left.count { return .ascending }
-      if place == right.count { return .descending }
-      return left[place] < right[place] ? .ascending : .descending
+      if offset == left.count { return .ascending }
+      if offset == right.count { return .descending }
+      return left[offset] < right[offset] ? .ascending : .descending
     }
     return composedOrder(
       String(decoding: left, as: UTF8.self), String(decoding: right, as: UTF8.self))
@@ -37,11 +37,11 @@ extension CanonicalText {
 
   /// Whether a text begins with the characters of another.
   package static func has(_ text: UnsafeRawBufferPointer, prefix: UnsafeRawBufferPointer) -> Bool {
-    let place = firstDifference(text, prefix)
-    if stands(place, in: text), stands(place, in: prefix) {
-      if place < prefix.count { return false }
+    let offset = firstDifference(text, prefix)
+    if stands(offset, in: text), stands(offset, in: prefix) {
+      if offset < prefix.count { return false }
       // The character after these bytes must not be part of the prefix's last character.
-      if place == 0 || place == text.count || endsCharacter(text[place - 1]) { return true }
+      if offset == 0 || offset == text.count || endsCharacter(text[offset - 1]) { return true }
     }
     return String(decoding: text, as: UTF8.self)
       .starts(with: String(decoding: prefix, as: UTF8.self))
@@ -51,12 +51,12 @@ extension CanonicalText {
   package static func byteOrder(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> ValueOrder {
-    let place = firstDifference(left, right)
-    if place == left.count || place == right.count {
+    let offset = firstDifference(left, right)
+    if offset == left.count || offset == right.count {
       return left.count == right.count
         ? .same : left.count < right.count ? .ascending : .descending
     }
-    return left[place] < right[place] ? .ascending : .descending
+    return left[offset] < right[offset] ? .ascending : .descending
   }
 
   /// The first position at which two texts differ or one of them ends.
@@ -64,24 +64,24 @@ extension CanonicalText {
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Int {
     let count = min(left.count, right.count)
-    var place = 0
-    while place &+ 8 <= count {
+    var offset = 0
+    while offset &+ 8 <= count {
       let difference =
-        left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        ^ right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        ^ right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       if difference != 0 {
-        return place &+ UInt64(littleEndian: difference).trailingZeroBitCount / 8
+        return offset &+ UInt64(littleEndian: difference).trailingZeroBitCount / 8
       }
-      place &+= 8
+      offset &+= 8
     }
-    while place < count, left[place] == right[place] { place &+= 1 }
-    return place
+    while offset < count, left[offset] == right[offset] { offset &+= 1 }
+    return offset
   }
 
   /// Whether the text ends here, or has a character here that composition leaves as it is.
-  private static func stands(_ place: Int, in text: UnsafeRawBufferPointer) -> Bool {
-    place == text.count
-      || text[place] < 0x80 && (place + 1 == text.count || text[place + 1] < 0x80)
+  private static func stands(_ offset: Int, in text: UnsafeRawBufferPointer) -> Bool {
+    offset == text.count
+      || text[offset] < 0x80 && (offset + 1 == text.count || text[offset + 1] < 0x80)
   }
 
   /// Whether a character ends with this byte if ASCII follows. A carriage return and a line feed

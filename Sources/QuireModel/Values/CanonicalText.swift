@@ -11,7 +11,7 @@ package enum CanonicalText {
   /// Two strings that Swift calls equal append the same bytes, and the order of these bytes is the
   /// order of the strings: that of their composed scalars. Swift's `<` strays from it for a few
   /// texts whose composed form is shorter (the sign for kelvin, `"\u{212A}"`, is equal to `K`, and
-  /// behind `"K\n"`). Written into version hashes and index keys.
+  /// after `"K\n"`). Written into version hashes and index keys.
   package static func appendComposed(_ text: String, to bytes: inout [UInt8]) {
     var text = text
     let isASCII = text.withUTF8 { utf8 in

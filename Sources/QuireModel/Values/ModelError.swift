@@ -16,11 +16,11 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownDestination(relationship: String, destination: String)
     /// The destination has no relationship of the inverse's name.
     case unknownInverse(relationship: String, inverse: String)
-    /// The inverse names another relationship as its own inverse, or leads to another entity.
+    /// The inverse names another relationship as its own inverse, or refers to another entity.
     case inverseMismatch(relationship: String, inverse: String)
     /// The smallest count is above the largest, or one of them is negative.
     case countRange(relationship: String, minimum: Int, maximum: Int)
-    /// The relationship is ordered and leads to one object.
+    /// The relationship is ordered and refers to one object.
     case orderedToOne(relationship: String)
     /// The default value is of another type than the attribute.
     case defaultType(attribute: String)
@@ -100,7 +100,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
       case .unknownInverse(let name, let inverse):
         "has a relationship \(name) whose destination has no relationship \(inverse)"
       case .inverseMismatch(let name, let inverse):
-        "has a relationship \(name) whose inverse \(inverse) does not lead back to it"
+        "has a relationship \(name) whose inverse \(inverse) does not refer back to it"
       case .countRange(let name, let minimum, let maximum):
         "has a relationship \(name) that wants at least \(minimum) and at most \(maximum) objects"
       case .orderedToOne(let name):

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Moments as texts by ISO 8601: `2024-01-31T12:00:00Z`, with a fraction of any length behind the
+/// Moments as texts by ISO 8601: `2024-01-31T12:00:00Z`, with a fraction of any length after the
 /// seconds.
 package enum MomentText {
   private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: false)

@@ -1,7 +1,7 @@
 /// The order of texts in lists for reading: `file2` before `file10`, `a` before `B`, `ä` beside
 /// `a`.
 ///
-/// It is one order for all places, without tables of a language, after the levels of Unicode's
+/// It is one order for all regions, without tables of a language, after the levels of Unicode's
 /// collation algorithm (UTS #10). Texts are compared, in turn, by:
 ///
 /// 1. Characters without case and diacritics. First white space; then punctuation and symbols,
@@ -15,7 +15,7 @@
 ///    equal.
 ///
 /// It differs from a language's own order where that has additional letters: Swedish `ö` is beside
-/// `o`, and not behind `z`.
+/// `o`, and not after `z`.
 package enum NaturalOrder {
   /// - Complexity: O(*n*); without an allocation for texts of ASCII.
   package static func order(_ left: String, _ right: String) -> ValueOrder {
@@ -39,11 +39,11 @@ package enum NaturalOrder {
     static let letter: UInt8 = 5
   }
 
-  /// The class in the upper byte, and the place in it.
+  /// The class in the upper byte, and the rank in it.
   private static let asciiWeights: [UInt16] = {
     let signs = Array("_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$".utf8)
     return (UInt8(0)..<128).map { byte in
-      let place: (UInt8, UInt8) =
+      let rank: (UInt8, UInt8) =
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): (Class.digit, byte)
         case UInt8(ascii: "a")...UInt8(ascii: "z"): (Class.letter, byte)
@@ -51,7 +51,7 @@ package enum NaturalOrder {
         default:
           signs.firstIndex(of: byte).map { (Class.sign, UInt8($0)) } ?? (Class.space, byte)
         }
-      return UInt16(place.0) << 8 | UInt16(place.1)
+      return UInt16(rank.0) << 8 | UInt16(rank.1)
     }
   }()
 
@@ -59,19 +59,19 @@ package enum NaturalOrder {
 
   // MARK: Texts of ASCII
 
-  /// `nil` where one of the texts has other characters, before a difference was found or behind it.
+  /// `nil` where one of the texts has other characters, before a difference was found or after it.
   private static func asciiOrder(
     _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
   ) -> ValueOrder? {
     guard left.allSatisfy({ $0 < 0x80 }), right.allSatisfy({ $0 < 0x80 }) else { return nil }
-    var (leftPlace, rightPlace) = (0, 0)
+    var (leftOffset, rightOffset) = (0, 0)
     // The first difference of case or of zeros.
     var later = ValueOrder.same
-    while leftPlace < left.count, rightPlace < right.count {
-      let (a, b) = (left[leftPlace], right[rightPlace])
+    while leftOffset < left.count, rightOffset < right.count {
+      let (a, b) = (left[leftOffset], right[rightOffset])
       if isDigit(a), isDigit(b) {
-        let leftRun = Number(left, from: &leftPlace)
-        let rightRun = Number(right, from: &rightPlace)
+        let leftRun = Number(left, from: &leftOffset)
+        let rightRun = Number(right, from: &rightOffset)
         let order = leftRun.order(comparedTo: rightRun)
         if order != .same { return order }
         if later == .same { later = ValueOrder(leftRun.zeros, rightRun.zeros) }
@@ -81,9 +81,9 @@ package enum NaturalOrder {
       if weight != other { return ValueOrder(weight, other) }
       // Small letters have the greater codes.
       if later == .same, a != b { later = ValueOrder(b, a) }
-      (leftPlace, rightPlace) = (leftPlace + 1, rightPlace + 1)
+      (leftOffset, rightOffset) = (leftOffset + 1, rightOffset + 1)
     }
-    let order = ValueOrder(left.count - leftPlace, right.count - rightPlace)
+    let order = ValueOrder(left.count - leftOffset, right.count - rightOffset)
     return order != .same ? order : later
   }
 
@@ -92,13 +92,13 @@ package enum NaturalOrder {
     let digits: Slice<UnsafeBufferPointer<UInt8>>
     let zeros: Int
 
-    init(_ text: UnsafeBufferPointer<UInt8>, from place: inout Int) {
-      let start = place
-      while place < text.count, text[place] == UInt8(ascii: "0") { place += 1 }
-      zeros = place - start
-      let first = place
-      while place < text.count, isDigit(text[place]) { place += 1 }
-      digits = text[first..<place]
+    init(_ text: UnsafeBufferPointer<UInt8>, from offset: inout Int) {
+      let start = offset
+      while offset < text.count, text[offset] == UInt8(ascii: "0") { offset += 1 }
+      zeros = offset - start
+      let first = offset
+      while offset < text.count, isDigit(text[offset]) { offset += 1 }
+      digits = text[first..<offset]
     }
 
     func order(comparedTo other: Number) -> ValueOrder {
@@ -124,7 +124,7 @@ package enum NaturalOrder {
     private var marks: [UInt8] = []
     private var cases: [UInt8] = []
     /// The number that is being read: where it begins, its digits, and the zeros before them.
-    private var number: (place: Int, digits: Int, zeros: Int)?
+    private var number: (start: Int, digits: Int, zeros: Int)?
 
     mutating func append(_ scalar: Unicode.Scalar, _ original: Unicode.Scalar) {
       let properties = scalar.properties
@@ -136,9 +136,9 @@ package enum NaturalOrder {
       }
       endNumber()
       if let letters = Self.letters[scalar] {
-        for (place, letter) in letters.utf8.enumerated() {
+        for (index, letter) in letters.utf8.enumerated() {
           append(Class.letter, UInt32(letter), original)
-          if place == 0 { append(mark: scalar.value) }
+          if index == 0 { append(mark: scalar.value) }
         }
         return
       }
@@ -206,9 +206,10 @@ package enum NaturalOrder {
       guard let ended = number else { return }
       number = nil
       for (offset, shift) in [24, 16, 8, 0].enumerated() {
-        characters[ended.place + offset] = UInt8(truncatingIfNeeded: ended.digits >> shift)
+        characters[ended.start + offset] = UInt8(truncatingIfNeeded: ended.digits >> shift)
       }
-      // Before cases, which are 1 and 2, nothing but another number's zeros stands at this place.
+      // Before cases, which are 1 and 2, nothing but another number's zeros stands at this
+      // position.
       for shift in [24, 16, 8, 0] { cases.append(UInt8(truncatingIfNeeded: ended.zeros >> shift)) }
     }
 

@@ -55,10 +55,10 @@ enum TextMatching {
   fileprivate static func borders<Element: Equatable>(of part: [Element]) -> [Int] {
     var borders = Array(repeating: 0, count: part.count)
     var matched = 0
-    for place in part.indices.dropFirst() {
-      while matched > 0, part[matched] != part[place] { matched = borders[matched - 1] }
-      if part[matched] == part[place] { matched += 1 }
-      borders[place] = matched
+    for position in part.indices.dropFirst() {
+      while matched > 0, part[matched] != part[position] { matched = borders[matched - 1] }
+      if part[matched] == part[position] { matched += 1 }
+      borders[position] = matched
     }
     return borders
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Room on the disk that a store's file keeps behind its end, so that a full disk refuses growth
+/// Room on the disk that a store's file keeps after its end, so that a full disk refuses growth
 /// alone: pages that are committed have room before a checkpoint writes them; a log can be begun
 /// for a transaction that needs no new page, or that removes something; and after a crash the log
 /// can be copied, as recovery does.
@@ -53,7 +53,7 @@ package final class DiskReserve: Sendable {
   }
 
   /// A part of what the file has, or as much as the log if that is more.
-  private func byteCount(behind pages: Int) -> Int {
+  private func byteCount(after pages: Int) -> Int {
     min(limit, max(min(pages / 64, DiskReserve.most), logByteCount.load(ordering: .relaxed)))
   }
 
@@ -63,14 +63,14 @@ package final class DiskReserve: Sendable {
     state.end = end
   }
 
-  /// Before a commit of new pages: finds room for all of them, and for the reserve behind them.
+  /// Before a commit of new pages: finds room for all of them, and for the reserve after them.
   ///
   /// - Parameters:
   ///   - pages: the bytes of all pages.
   ///   - isForRemoval: whether the reserve may become smaller for it.
   /// - Throws: ``StorageError/noSpaceLeft(path:)``.
   func prepare(growthTo pages: Int, isForRemoval: Bool) throws(StorageError) {
-    let reserve = byteCount(behind: pages)
+    let reserve = byteCount(after: pages)
     let failure: StorageError? = state.withLock { state in
       if state.isPossible, pages + reserve > state.end {
         do throws(StorageError) {
@@ -98,9 +98,9 @@ package final class DiskReserve: Sendable {
     state.withLock { if $0.extent == .whole { renew(&$0) } }
   }
 
-  /// Keeps the reserve behind all pages, if there is room for it.
+  /// Keeps the reserve after all pages, if there is room for it.
   private func renew(_ state: inout State) {
-    let end = state.pagesByteCount + byteCount(behind: state.pagesByteCount)
+    let end = state.pagesByteCount + byteCount(after: state.pagesByteCount)
     do throws(StorageError) {
       try extend(to: end, &state)
       state.extent = .whole
@@ -116,7 +116,7 @@ package final class DiskReserve: Sendable {
   func settle() {
     logByteCount.store(DiskReserve.least, ordering: .relaxed)
     state.withLock { state in
-      let reserve = byteCount(behind: state.pagesByteCount)
+      let reserve = byteCount(after: state.pagesByteCount)
       if state.end > state.pagesByteCount + 2 * reserve {
         // Nothing is lost with it, nor if it cannot be kept again.
         do throws(StorageError) { try release(&state) } catch {}
@@ -125,7 +125,7 @@ package final class DiskReserve: Sendable {
     }
   }
 
-  /// The file was cut off behind its pages, and with it the reserve.
+  /// The file was cut off after its pages, and with it the reserve.
   func noteCut(to pages: Int) {
     state.withLock { state in
       state.pagesByteCount = pages
@@ -133,7 +133,7 @@ package final class DiskReserve: Sendable {
     }
   }
 
-  /// The length of the file stays, and what is reserved behind it goes.
+  /// The length of the file stays, and what is reserved after it goes.
   private func release(_ state: inout State) throws(StorageError) {
     guard state.growthCount == 0 else { return }
     try file.truncate(to: try file.byteCount())
@@ -150,7 +150,7 @@ package final class DiskReserve: Sendable {
       let extent: Extent = log == nil ? .none : .part
       guard state.isPossible, state.growthCount == 0, extent.rawValue < state.extent.rawValue
       else { return false }
-      let reserve = byteCount(behind: state.pagesByteCount)
+      let reserve = byteCount(after: state.pagesByteCount)
       let kept = log.map { (reserve + $0) / 2 } ?? 0
       // Recovery would need all of it for so long a log.
       guard kept < reserve else { return false }

@@ -27,7 +27,7 @@ public protocol FileSystem: AnyObject, Sendable {
   func isNamed(_ path: String) throws(StorageError) -> Bool
   /// The time after which a store's commits ask again whether its log has its name.
   var nameCheckInterval: Duration { get }
-  /// The path that a symbolic link leads to; `path` itself where there is none.
+  /// The path that a symbolic link refers to; `path` itself where there is none.
   func destination(of path: String) -> String
   /// Makes the names in the folder of `path` durable.
   func syncFolder(of path: String, for reason: SyncReason) throws(StorageError)
@@ -73,7 +73,7 @@ public protocol File: AnyObject, Sendable {
   /// Writes all bytes, or throws after having written some of them, or none.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError)
   /// Cuts the file off after so many bytes, or fills it up with zeros. The room that was reserved
-  /// behind the end is given back.
+  /// after the end is given back.
   func truncate(to byteCount: Int) throws(StorageError)
   /// Reserves room on the disk, so that writes up to that offset find some. The file does not
   /// become longer, and the room stays its own when it is closed.
@@ -243,7 +243,7 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   case checkpointMeta
   /// The log before a checkpoint that follows commits which were not synced one by one.
   case checkpointLog
-  /// Pages written to their place around the log, before the commit that refers to them.
+  /// Pages written to their location around the log, before the commit that refers to them.
   case directPages
   /// The content of a file that will take the place of the store (compaction).
   case replacement

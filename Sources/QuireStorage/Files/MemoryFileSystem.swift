@@ -15,7 +15,7 @@ public final class MemoryFileSystem: FileSystem {
     var nextNumber: UInt64 = 1
   }
 
-  /// A place of its own, with no file in it.
+  /// A file system of its own, with no file in it.
   public init() {
     volume = MemoryFileSystem.nextVolume.add(1, ordering: .relaxed).oldValue
   }

@@ -89,7 +89,7 @@ extension IndexLayout {
       parts.append(BytePart(prefixStart, heads - prefixStart, "prefix, and zeros up to the heads"))
     }
     parts.append(BytePart(heads, node.count * headByteCount, "heads"))
-    parts.append(BytePart(offsets, node.count * offsetByteCount, "places of the cells"))
+    parts.append(BytePart(offsets, node.count * offsetByteCount, "offsets of the cells"))
     return parts
   }
 }

@@ -38,10 +38,10 @@ package enum HexListing {
       return line + String(repeating: " ", count: max(2, meaningColumn - line.count)) + meaning
     }
     while !rest.isEmpty {
-      let place = offset + (rest.startIndex - bytes.startIndex)
+      let lineOffset = offset + (rest.startIndex - bytes.startIndex)
       let zeros = rest.prefix { $0 == 0 }.count
       if zeros >= shortestZeros {
-        lines.append(line(place, "00 * \(zeros)"))
+        lines.append(line(lineOffset, "00 * \(zeros)"))
         rest = rest.dropFirst(zeros)
       } else {
         // Not further than to where many zeros begin.
@@ -50,7 +50,7 @@ package enum HexListing {
           count = min(count, start)
         }
         let text = rest.prefix(count).map { ByteText.hex(UInt64($0), digits: 2) }
-        lines.append(line(place, text.joined(separator: " ")))
+        lines.append(line(lineOffset, text.joined(separator: " ")))
         rest = rest.dropFirst(count)
       }
       meaning = ""
@@ -67,7 +67,7 @@ package enum HexListing {
     return nil
   }
 
-  /// The bytes that lines of a listing show; what comes before the digits and behind them is passed
+  /// The bytes that lines of a listing show; what comes before the digits and after them is passed
   /// over.
   package static func bytes(in lines: some Sequence<Substring>) -> [UInt8] {
     lines.flatMap { line -> [UInt8] in

@@ -29,7 +29,7 @@ struct Inspection {
   /// - Returns: `false` if it was used already, so that no walk goes round in circles.
   mutating func reach(_ id: PageID, from tree: String) -> Bool {
     guard reached.insert(id).inserted else {
-      add("two places refer to it", page: id, tree: tree)
+      add("there are two references to it", page: id, tree: tree)
       return false
     }
     tell()

@@ -25,7 +25,7 @@ package struct LogAnatomy {
     package let isWhole: Bool
     /// The bytes of the page that are given.
     package let ranges: [Range<Int>]
-    /// The place of the entry in the log, and its length.
+    /// The offset of the entry in the log, and its length.
     package let offset: Int
     package let byteCount: Int
   }
@@ -77,7 +77,7 @@ package struct LogAnatomy {
   ) throws(StorageError) {
     typealias Header = LogFormat.Header
     let length = try file.byteCount()
-    // Zeros behind it, so that a header that is cut short can be read.
+    // Zeros after it, so that a header that is cut short can be read.
     bytes = PageMemory(byteCount: max(length, Header.byteCount))
     bytes.base.initializeMemory(as: UInt8.self, repeating: 0, count: bytes.byteCount)
     byteCount = try file.readAll(into: bytes)
@@ -229,7 +229,7 @@ package struct LogAnatomy {
       return
     }
     var (previous, last) = (meta.logChain, meta.lastCommit)
-    let places = Dictionary(uniqueKeysWithValues: records.indices.map { (records[$0].offset, $0) })
+    let indexes = Dictionary(uniqueKeysWithValues: records.indices.map { (records[$0].offset, $0) })
     // Each record that counts has a number of its own, so this ends.
     while true {
       let next = [offset, LogFormat.recordsStart].lazy.compactMap { [self] in record(at: $0) }
@@ -245,7 +245,7 @@ package struct LogAnatomy {
             message: "commit \(next.commit) in the log is said to leave \(next.pageCount) pages, "
               + "\(next.freePageCount) of them free"))
       }
-      if let index = places[next.offset] {
+      if let index = indexes[next.offset] {
         records[index] = next
       } else {
         records.append(next)

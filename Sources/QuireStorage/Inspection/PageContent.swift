@@ -177,7 +177,7 @@ extension StoreAnatomy {
       guard page.count > 0 else { return }
       let end = page.cellStart - RecordLayout.contiguousFreeBytes(of: page)
       content.parts.append(
-        BytePart(24, end - 24, page.level == 0 ? "keys, places of the values" : "keys, children"))
+        BytePart(24, end - 24, page.level == 0 ? "keys, offsets of the values" : "keys, children"))
       if page.level == 0 { content.parts += content.entries.cellParts { _, entry in entry.offset } }
     case .indexLeaf, .indexInner:
       guard IndexLayout.defect(of: page, geometry: geometry) == nil else { return }

@@ -19,7 +19,7 @@ final class StoreImage {
   private var logged: [PageID: PageMemory] = [:]
   /// Pages that the log changes and of which nothing has the version that it builds on.
   private var lostInLog: Set<PageID> = []
-  /// Those of the logged pages that the file has no place for.
+  /// Those of the logged pages that the file has no room for.
   private var newPageCount = 0
   /// The newest commit.
   private(set) var lastCommit: CommitNumber?

@@ -75,12 +75,12 @@ package struct TreeExtent: Hashable, Sendable {
   ) throws(StorageError) -> [(id: PageID, node: Page)] {
     var sample: [(id: PageID, node: Page)] = []
     let wanted = min(count, sampleCount)
-    var (place, first) = (0, 0)
+    var (position, first) = (0, 0)
     for node in nodes {
       while sample.count < wanted {
-        place = sample.count * count / wanted
-        guard place - first < node.count else { break }
-        sample.append(try tree.childNode(at: place - first, of: node))
+        position = sample.count * count / wanted
+        guard position - first < node.count else { break }
+        sample.append(try tree.childNode(at: position - first, of: node))
       }
       first += node.count
     }

@@ -196,7 +196,7 @@ struct TreeSurvey {
     else { return }
     guard isNode(loaded.page, Layout.self), loaded.page.level == level - 1 else {
       add(
-        "type \(loaded.page.typeByte) at level \(loaded.page.level) has no place below page "
+        "type \(loaded.page.typeByte) at level \(loaded.page.level) cannot be below page "
           + "\(parent)", page: id, tree: tree)
       return
     }
@@ -250,7 +250,7 @@ struct TreeSurvey {
     }
     guard owners[Int(id.rawValue)] < 0 else {
       let other = trees[Int(owners[Int(id.rawValue)])].name
-      add("two places refer to it, the other in tree \(other)", page: id, tree: tree)
+      add("there are two references to it, the other in tree \(other)", page: id, tree: tree)
       return false
     }
     owners[Int(id.rawValue)] = Int32(tree)

@@ -104,7 +104,7 @@ final class Checkpoint: Sendable {
   /// The stamp of a page in the newest of those versions in which it is in use: an older one may
   /// need a page that is free in a newer one. A page's map has been put aside before the page.
   private func stamp(of id: PageID, in versions: [VersionRecord]) -> UInt32? {
-    guard let (map, index) = space.geometry.stampPlace(of: id), let cache = space.cache else {
+    guard let (map, index) = space.geometry.stampLocation(of: id), let cache = space.cache else {
       return nil
     }
     var isVouchedFor = false

@@ -1,4 +1,4 @@
-/// Files that a process has left because it ended while it made them: no store's name leads to
+/// Files that a process has left because it ended while it made them: no store's name refers to
 /// them, and their content does not count.
 ///
 /// A file that is being made is locked (``NewFile``), so one that can be locked is abandoned. A

@@ -89,7 +89,7 @@ enum LogFormat {
 }
 
 extension Checksum {
-  /// The check of a record's header, which lies behind it.
+  /// The check of a record's header, which lies after it.
   func ofRecordHeader(_ start: UnsafeRawPointer, epoch: UInt64) -> UInt32 {
     let header = UnsafeRawBufferPointer(start: start, count: LogFormat.Record.headerCheck)
     return UInt32(truncatingIfNeeded: ofLog(header, epoch: epoch))

@@ -1,8 +1,8 @@
 /// Reads the content of a log after the last checkpoint, and distinguishes a torn end from damage.
 ///
-/// A record counts if its epoch, number, place in the chain and checksum are all right; it follows
-/// the one before, or is at the start of the ring. The bytes after the first that does not count
-/// are remains of commits that were never acknowledged as durable, with one exception: if any
+/// A record counts if its epoch, number, position in the chain and checksum are all right; it
+/// follows the one before, or is at the start of the ring. The bytes after the first that does not
+/// count are remains of commits that were never acknowledged as durable, with one exception: if any
 /// intact record of the same epoch says that the missing commit was durable, the log is damaged.
 /// Damage to the very last commit cannot be distinguished from a torn end.
 ///
@@ -10,7 +10,7 @@
 /// images if there are any (``PageImages``). Memory: the pages of the commits, and the longest
 /// record.
 final class LogReader {
-  /// The meta page that leads to the log.
+  /// The meta page that refers to the log.
   let meta: MetaPage
   let file: any File
   /// The pages of the commits, newest version of each.
@@ -22,7 +22,7 @@ final class LogReader {
   private(set) var lastCommit: CommitNumber
   private(set) var pageCount: UInt32
   private(set) var freePageCount: UInt32
-  /// The places of the records that count.
+  /// The offsets of the records that count.
   private(set) var records: [(offset: Int, byteCount: Int)] = []
 
   /// The span of pages that the log alone can bring back.
@@ -55,7 +55,7 @@ final class LogReader {
   ///   - images: what a checkpoint that was cut short was about to overwrite.
   ///   - storeFile: has the pages that the log changes.
   ///   - isDemanded: whether a meta page on disk demands the log, which then was there before.
-  ///   - newPageByteLimit: the memory for pages that the log has and the file has no place for yet.
+  ///   - newPageByteLimit: the memory for pages that the log has and the file has no room for yet.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
   ///   ``StorageError/unsupportedFormat(found:supported:)`` if a newer release wrote the log,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``,
@@ -112,7 +112,7 @@ final class LogReader {
   /// Whether a later record gave a page back: then nothing misses it, and recovery has not written
   /// it either. Its map is in the log, as every record has the maps of the pages that it changes.
   private func isFreed(_ id: PageID) -> Bool {
-    guard let (map, index) = PageGeometry(pageSize: pageSize).stampPlace(of: id),
+    guard let (map, index) = PageGeometry(pageSize: pageSize).stampLocation(of: id),
       let frame = pages[map]
     else { return false }
     return PageMap.entry(index, in: Page(frame.base)) == 0
@@ -194,8 +194,8 @@ final class LogReader {
   private func record(
     after commit: CommitNumber, chain: UInt64, at offset: Int, _ window: LogWindow
   ) throws(StorageError) -> Record? {
-    for place in [offset, LogFormat.recordsStart] {
-      if let record = try record(at: place, window), record.epoch == epoch,
+    for start in [offset, LogFormat.recordsStart] {
+      if let record = try record(at: start, window), record.epoch == epoch,
         record.previous == chain, record.commit == commit.next
       {
         return record

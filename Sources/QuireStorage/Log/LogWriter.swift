@@ -8,7 +8,7 @@ import Synchronization
 /// begins again at its start.
 ///
 /// The file is filled with zeros ahead, in doubling steps, and used again and again: a commit
-/// overwrites bytes that exist, so that its sync need not write a file's length or place, which
+/// overwrites bytes that exist, so that its sync need not write a file's length or location, which
 /// makes it as fast as the disk can be.
 ///
 /// A page is logged as its difference to what it was. That is enough as long as the page in the
@@ -18,7 +18,7 @@ import Synchronization
 /// next) while there are few, or else in a file of its own that the checkpoint writes first
 /// (``PageImages``).
 final class LogWriter {
-  /// The place of a record, and the checksum of its predecessor.
+  /// The offset of a record, and the checksum of its predecessor.
   struct Position: Equatable {
     var offset: Int
     var chain: UInt64
@@ -39,7 +39,7 @@ final class LogWriter {
   private let isSynced: Bool
   /// The offset of the first live record.
   private var head = LogFormat.recordsStart
-  /// The place of the next record, and the checksum of the last one.
+  /// The offset of the next record, and the checksum of the last one.
   private(set) var tail: Position
   /// The bytes of live records.
   private(set) var liveByteCount = 0
@@ -215,14 +215,14 @@ final class LogWriter {
   private func makeRoom(_ byteCount: Int, keeping used: Int) {
     guard buffer.byteCount < byteCount else { return }
     let larger = PageMemory(byteCount: max(byteCount, 2 * buffer.byteCount, 16 * pageSize))
-    // A new buffer has no content, although the place after a header is requested.
+    // A new buffer has no content, although the offset after a header is requested.
     larger.base.copyMemory(from: buffer.base, byteCount: min(used, buffer.byteCount))
     buffer = larger
   }
 
   /// Whether the record must wait for a checkpoint, since the log would grow beyond its limit.
   func needsCheckpoint(for record: Record, limit: Int) -> Bool {
-    guard liveByteCount > 0, place(for: record.byteCount) == nil else { return false }
+    guard liveByteCount > 0, recordOffset(for: record.byteCount) == nil else { return false }
     return isWrapped || allocated >= LogFormat.recordsStart + limit
   }
 
@@ -236,14 +236,15 @@ final class LogWriter {
       tail.offset = LogFormat.recordsStart
     }
     attempted = nil
-    if place(for: record.byteCount) == nil {
+    if recordOffset(for: record.byteCount) == nil {
       // Not wrapped: a wrapped log without room had to wait for a checkpoint.
       try grow(toHold: tail.offset + record.byteCount)
-    } else if fillsAhead, !isWrapped, allocated < 16 << 20, place(for: 3 * record.byteCount) == nil
+    } else if fillsAhead, !isWrapped, allocated < 16 << 20,
+      recordOffset(for: 3 * record.byteCount) == nil
     {
       try growAhead(toHold: tail.offset + 3 * record.byteCount)
     }
-    guard let offset = place(for: record.byteCount) else { return }
+    guard let offset = recordOffset(for: record.byteCount) else { return }
     attempted = offset
     try file.write(buffer, byteCount: record.byteCount, at: offset)
     attempted = nil
@@ -258,11 +259,11 @@ final class LogWriter {
   }
 
   private var isWrapped: Bool { liveByteCount > 0 && tail.offset <= head }
-  /// The place where writing a record has failed.
+  /// The offset where writing a record has failed.
   private var attempted: Int?
 
-  /// The place of a record with that length; `nil` if the file has no room as it is.
-  private func place(for byteCount: Int) -> Int? {
+  /// The offset of a record with that length; `nil` if the file has no room as it is.
+  private func recordOffset(for byteCount: Int) -> Int? {
     if isWrapped { return tail.offset + byteCount < head ? tail.offset : nil }
     if tail.offset + byteCount <= allocated { return tail.offset }
     return LogFormat.recordsStart + byteCount < head ? LogFormat.recordsStart : nil

@@ -78,10 +78,10 @@ enum PageDifference {
     // again.
     var difference = SIMD2<UInt64>.zero
     for word in 0..<4 {
-      let place = offset &+ word &* 16
-      let new = page.loadUnaligned(fromByteOffset: place, as: SIMD2<UInt64>.self)
+      let wordOffset = offset &+ word &* 16
+      let new = page.loadUnaligned(fromByteOffset: wordOffset, as: SIMD2<UInt64>.self)
       if let base {
-        difference |= new ^ base.loadUnaligned(fromByteOffset: place, as: SIMD2<UInt64>.self)
+        difference |= new ^ base.loadUnaligned(fromByteOffset: wordOffset, as: SIMD2<UInt64>.self)
       } else {
         difference |= new
       }

@@ -17,7 +17,7 @@ struct PageImages {
   private static let countOffset = 28
   private static let checksumOffset = 32
   /// For each page its number, 4 bytes, and its commit, 8 bytes: in a file that is used again, a
-  /// page of last time may be in the place of one that was not written.
+  /// page of last time may lie where one was not written.
   private static let listOffset = 40
   private static let listEntryByteCount = 12
 

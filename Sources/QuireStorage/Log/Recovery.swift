@@ -12,7 +12,7 @@ struct Recovery {
   var space: PageSpace { version.space }
   /// The content of the log; `nil` without one that counts.
   let log: LogReader?
-  /// Whether the older meta page leads to the same commit, so that the newer one may be lost. If
+  /// Whether the older meta page refers to the same commit, so that the newer one may be lost. If
   /// not, it is on disk: what it made history is overwritten, and what it begins was written, after
   /// its sync alone.
   let isNewerMetaSpare: Bool
@@ -132,7 +132,7 @@ struct Recovery {
     }
   }
 
-  /// - Throws: ``StorageError/damaged(page:reason:)`` if nothing can be written behind what the
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if nothing can be written after what the
   ///   store says of itself; it can be read.
   private static func checkWritable(
     _ meta: MetaPage, _ log: LogReader?, reach: UInt32
@@ -215,7 +215,7 @@ struct Recovery {
       isDemanded: true, newPageByteLimit: limit)
   }
 
-  /// Whether a meta page leads to that commit, with all its pages, if recovery uses it alone. The
+  /// Whether a meta page refers to that commit, with all its pages, if recovery uses it alone. The
   /// chain of records may lead there although the images that a crash of the checkpoint in between
   /// would need are gone, because the next checkpoint has reused their file, or because the store
   /// was closed. And a new log may already have records that prove that the store was opened after
@@ -276,7 +276,7 @@ struct Recovery {
     let logPath = StoreFile.logPath(of: path)
     do throws(StorageError) {
       let file = try fileSystem.open(temporary, .create)
-      // The records follow each other from the start, which is one of the places to look for them.
+      // The records follow each other from the start, which is one of the offsets to look for them.
       try Recovery.copy(log.file, logPath, 0, LogFormat.recordsStart, to: file, at: 0)
       var end = LogFormat.recordsStart
       for (offset, byteCount) in log.records {

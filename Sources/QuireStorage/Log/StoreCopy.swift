@@ -2,7 +2,7 @@
 struct StoreCopy {
   private let version: OwnedVersion
   let identity: StoreIdentity
-  /// The epoch of the last log that the file's place has seen; see ``MetaPage/epoch``.
+  /// The epoch of the last log that the file's path has seen; see ``MetaPage/epoch``.
   let epoch: UInt64
   private static let batchPageCount = 256
 

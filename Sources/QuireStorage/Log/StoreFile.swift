@@ -151,7 +151,7 @@ final class StoreFile: @unchecked Sendable {
     log = created
   }
 
-  /// Writes the newest meta page again to the same place, and makes it durable.
+  /// Writes the newest meta page again to the same location, and makes it durable.
   ///
   /// The process that wrote it may have ended before it was on disk, or its sync may have failed.
   /// Until it is on disk, the data that it made obsolete may be the only copy of some commits: a
@@ -165,7 +165,7 @@ final class StoreFile: @unchecked Sendable {
   }
 
   /// Makes existing images durable, as the process that wrote them may have ended before they were
-  /// on disk. While the newest meta page is written again, the older one must lead to all pages,
+  /// on disk. While the newest meta page is written again, the older one must refer to all pages,
   /// and may need them for that. Without a log, recovery uses no images.
   private func secureImages() throws(StorageError) {
     guard try fileSystem.identifier(of: StoreFile.logPath(of: path)) != nil else { return }
@@ -335,7 +335,7 @@ final class StoreFile: @unchecked Sendable {
     log?.release(before: checkpoint.position)
   }
 
-  /// The log was full before its time; more of it is worth its place.
+  /// The log was full before its time; more of it is worth its room.
   func raiseLogLimit() { logByteLimit = min(2 * logByteLimit, largestLogByteLimit) }
 
   /// After the closing checkpoint.

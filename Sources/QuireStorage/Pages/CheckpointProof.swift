@@ -39,7 +39,7 @@ struct CheckpointProof {
     else { throw refusal(of: id, "a page of type \(page.typeByte) does not belong there") }
     writtenCount += 1
     // The meta page has the stamp of the first map.
-    guard let (mapID, index) = space.geometry.stampPlace(of: id) else { return }
+    guard let (mapID, index) = space.geometry.stampLocation(of: id) else { return }
     if mapID != self.mapID {
       let word = space.overlay[mapID]
       (self.mapID, map) = (mapID, word.isPage ? word.page : nil)

@@ -1,4 +1,4 @@
-/// The checksums of one store: XXH3-64, seeded so that bytes in the wrong place, or of another
+/// The checksums of one store: XXH3-64, seeded so that bytes in the wrong location, or of another
 /// store, are as wrong as damaged ones.
 ///
 /// The first word of what is checked holds its checksum and is not part of it.

@@ -1,7 +1,7 @@
-/// Writes pages of a transaction to their place in the file at once, around the log.
+/// Writes pages of a transaction to their location in the file at once, around the log.
 ///
-/// Only pages may be written so that nothing can need as they were: they lie behind every page that
-/// a living version has, and behind every page that the log could bring back; or they are free in
+/// Only pages may be written so that nothing can need as they were: they lie after every page that
+/// a living version has, and after every page that the log could bring back; or they are free in
 /// the version that the transaction began with, if that is the only living one, and the file has
 /// all of it. Nothing refers to them before the transaction's commit; a crash or an abort leaves
 /// them free. They must be on disk before the commit's record is, which is the business of
@@ -16,11 +16,11 @@ final class DirectPages {
   private(set) var hasWritten = false
   /// What was written.
   private(set) var written = PageRuns()
-  /// The first page behind all that may be needed.
+  /// The first page after all that may be needed.
   let firstPage: PageID
   /// Whether pages before that may be written which were free when the transaction began.
   let reusesPages: Bool
-  /// The page at which the search for the next one starts: behind the end, before it, and before it
+  /// The page at which the search for the next one starts: after the end, before it, and before it
   /// for several in a row.
   var nextPage: PageID
   var nextReusable = PageID.firstFree

@@ -103,7 +103,7 @@ package final class FrameMemory: @unchecked Sendable {
     state.emptyCount += 1
   }
 
-  /// The empty slab of the highest index; its place is filled by the last one.
+  /// The empty slab of the highest index; its index is given to the last one.
   private func removeEmpty(_ state: inout State) -> Slab? {
     guard let index = state.slabs.lastIndex(where: { $0.isEmpty }) else { return nil }
     let slab = state.slabs[index]

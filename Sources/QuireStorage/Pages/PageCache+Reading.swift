@@ -112,7 +112,7 @@ extension PageCache {
         return "it is of commit \(page.commit), which is not the one that wrote it last"
       }
     } else if !readsUnvouchedPages {
-      let map = geometry.stampPlace(of: id)?.map ?? .firstMap
+      let map = geometry.stampLocation(of: id)?.map ?? .firstMap
       return "page map \(map) is damaged, so that nothing vouches for it"
     }
     return validation.defect(of: page, at: id, geometry: geometry)

@@ -39,9 +39,9 @@ final class PageCache: @unchecked Sendable {
     /// The commit of the first page map in the file.
     var mapCommit: CommitNumber
     var frameLimit: Int
-    /// The pages in memory; a frame has its place in the list.
+    /// The pages in memory; a frame knows its index in the list.
     var ring: [PageID] = []
-    /// The place at which the search for pages to evict continues. New pages come behind it: it
+    /// The index at which the search for pages to evict continues. New pages come after it: it
     /// meets them last.
     var hand = 0
     /// The page after the last one read, to detect reading in order.
@@ -176,16 +176,16 @@ final class PageCache: @unchecked Sendable {
   /// Enters a page that was absent. The caller holds the mutex, as below.
   func enterRing(_ id: PageID, _ word: PageWord, _ filling: inout Filling) {
     if filling.hand >= filling.ring.count { filling.hand = 0 }
-    word.ringPlace = filling.ring.count
+    word.ringIndex = filling.ring.count
     filling.ring.append(id)
   }
 
   /// The last of the ring takes the place.
   private func leaveRing(_ word: PageWord, _ filling: inout Filling) {
     let last = filling.ring.removeLast()
-    guard word.ringPlace < filling.ring.count else { return }
-    filling.ring[word.ringPlace] = last
-    find(last).ringPlace = word.ringPlace
+    guard word.ringIndex < filling.ring.count else { return }
+    filling.ring[word.ringIndex] = last
+    find(last).ringIndex = word.ringIndex
   }
 
   /// Whether pages may be evicted, so that their use is recorded, and they should not be held long.
@@ -242,7 +242,7 @@ final class PageCache: @unchecked Sendable {
         let old = PageWord(
           bits: slot.pointee.exchange(word.bits, ordering: .acquiringAndReleasing))
         switch (old.isPage, word.isPage) {
-        case (true, true): word.ringPlace = old.ringPlace
+        case (true, true): word.ringIndex = old.ringIndex
         case (true, false): leaveRing(old, &filling)
         case (false, true): enterRing(id, word, &filling)
         case (false, false): break

@@ -1,5 +1,5 @@
-// Places in the file for pages that go around the log: first those before the end that nothing
-// needs, if there are such, then those behind the end (`DirectPages`).
+// Locations in the file for pages that go around the log: first those before the end that nothing
+// needs, if there are such, then those after the end (`DirectPages`).
 
 extension PageEditor {
   /// Takes a page that may be written around the log, in ascending order.
@@ -12,7 +12,7 @@ extension PageEditor {
     var id = direct.nextPage
     if space.geometry.isMap(id) { id = PageID(id.rawValue + 1) }
     if try !isFree(id) { id = PageID(space.pageCount) }
-    try takeBehindEnd(id, for: direct)
+    try takeAfterEnd(id, for: direct)
     return id
   }
 
@@ -29,24 +29,24 @@ extension PageEditor {
       direct.nextReusableRun = id
       return first
     }
-    var first = try startBehindEnd(for: direct)
+    var first = try startAfterEnd(for: direct)
     if space.geometry.isMap(first) { first = PageID(first.rawValue + 1) }
     var id = first
     for index in 0..<count {
       if index > 0 { id = space.geometry.runSuccessor(of: id) }
-      try takeBehindEnd(id, for: direct)
+      try takeAfterEnd(id, for: direct)
     }
     return first
   }
 
   /// Whether a page may be written around the log where it is.
-  func isPlace(_ id: PageID, for direct: DirectPages) throws(StorageError) -> Bool {
+  func isWritable(_ id: PageID, by direct: DirectPages) throws(StorageError) -> Bool {
     if id >= direct.firstPage { return true }
     return direct.reusesPages ? try isReusable(id) : false
   }
 
-  /// The first of the places from which on all are free.
-  private func startBehindEnd(for direct: DirectPages) throws(StorageError) -> PageID {
+  /// The first of the pages for it from which on all are free.
+  private func startAfterEnd(for direct: DirectPages) throws(StorageError) -> PageID {
     var id = direct.nextPage
     while id.rawValue < space.pageCount {
       if !space.geometry.isMap(id), try !isFree(id) { return PageID(space.pageCount) }
@@ -55,7 +55,7 @@ extension PageEditor {
     return direct.nextPage
   }
 
-  private func takeBehindEnd(_ id: PageID, for direct: DirectPages) throws(StorageError) {
+  private func takeAfterEnd(_ id: PageID, for direct: DirectPages) throws(StorageError) {
     // The pages between the end and that page remain free.
     while space.pageCount <= id.rawValue {
       let added = try extend()
@@ -82,7 +82,7 @@ extension PageEditor {
     return PageMap.entry(space.geometry.mapIndex(of: id), in: map) == 0
   }
 
-  /// The places behind the end may begin further back than this store goes: where a longer version
+  /// The pages after the end may begin further back than this store goes: where a longer version
   /// ends which is held, though it has expired. There are no maps in between.
   private func endOfReusable(for direct: DirectPages) -> PageID {
     min(direct.firstPage, PageID(space.parent?.space.pageCount ?? 0))

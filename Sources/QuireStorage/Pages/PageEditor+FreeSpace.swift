@@ -1,6 +1,6 @@
-// Free pages are recorded in the page maps (`PageMap`), which are at fixed places and are ordinary
-// logged pages. Allocation always finds the lowest free page, so that files stay compact and the
-// same operations always produce the same file.
+// Free pages are recorded in the page maps (`PageMap`), which are at fixed locations and are
+// ordinary logged pages. Allocation always finds the lowest free page, so that files stay compact
+// and the same operations always produce the same file.
 
 extension PageEditor {
   /// Marks the lowest free page as used.
@@ -74,7 +74,7 @@ extension PageEditor {
     let mapID = space.geometry.mapPage(for: id)
     let index = space.geometry.mapIndex(of: id)
     guard PageMap.entry(index, in: try space.page(mapID)) != 0 else {
-      throw .damaged(page: id, reason: "two places refer to it")
+      throw .damaged(page: id, reason: "there are two references to it")
     }
     try countFree(1)
     PageMap.set(index, to: 0, in: try writable(mapID))
@@ -82,7 +82,7 @@ extension PageEditor {
     if id < space.lowestFree { space.lowestFree = id }
   }
 
-  /// Whether a page is free; those behind the end are.
+  /// Whether a page is free; those after the end are.
   func isFree(_ id: PageID) throws(StorageError) -> Bool {
     guard id.rawValue < space.pageCount else { return true }
     let map = try space.page(space.geometry.mapPage(for: id))
@@ -120,7 +120,7 @@ extension PageEditor {
     guard first > 0 else { return false }
     for number in first..<id.rawValue where try !isFree(PageID(number)) { return false }
     try countFree(-Int(id.rawValue - first))
-    if let (parent, index) = space.geometry.stampPlace(ofMap: id) {
+    if let (parent, index) = space.geometry.stampLocation(ofMap: id) {
       PageMap.set(index, to: 0, in: try writable(parent))
     }
     forget(id)
@@ -183,7 +183,7 @@ extension PageEditor {
     }
     for id in touchedPages() where space.overlay[id].isPage && space.geometry.isMap(id) {
       var id = id
-      while let (parentID, index) = space.geometry.stampPlace(ofMap: id) {
+      while let (parentID, index) = space.geometry.stampLocation(ofMap: id) {
         let parent = try writable(parentID)
         // From here on another map has been up already.
         if PageMap.entry(index, in: parent.page) == stamp { break }

@@ -1,12 +1,12 @@
 // A transaction that has changed more pages than it may have in memory moves some of them to the
 // file, around the log, where nothing can need what is overwritten (`DirectPages`). A page that
-// lies at such a place already is written there. Another one gets a new place, and its parent the
-// new number; the old place stays taken until the commit, since the version that the transaction
-// began with has it.
+// lies at such a location already is written there. Another one gets a new number, and its parent
+// refers to that; the old location stays taken until the commit, since the version that the
+// transaction began with has it.
 //
 // So a transaction of any size needs a bounded amount of memory and a small record in the log, a
 // crash before the record finds nothing changed, and snapshots read what they always read. The
-// price is room: what is moved has two places until the commit.
+// price is room: what is moved has two locations until the commit.
 
 extension PageEditor {
   /// Pages on their way out of memory.
@@ -28,15 +28,15 @@ extension PageEditor {
   ///
   /// - Returns: the number by which it has to be referred to from now on.
   func moveOut(_ id: PageID, _ spill: inout Spill) throws(StorageError) -> PageID {
-    if try isPlace(id, for: spill.direct) {
+    if try isWritable(id, by: spill.direct) {
       spill.inPlace.append(id)
       return id
     }
-    let place = try takePage(for: spill.direct)
-    try spill.direct.put(space.overlay[id].page, at: place)
+    let newID = try takePage(for: spill.direct)
+    try spill.direct.put(space.overlay[id].page, at: newID)
     replaceOwn(id, by: .unreadable)
-    space.noteMove(of: id, to: place)
-    return place
+    space.noteMove(of: id, to: newID)
+    return newID
   }
 
   /// Writes what waits, and gives the memory back.
@@ -49,7 +49,7 @@ extension PageEditor {
     releaseUnneededBases()
   }
 
-  /// Frees the old places of pages that were moved. Before the commit.
+  /// Frees the old locations of pages that were moved. Before the commit.
   func releaseMovedPages() throws(StorageError) {
     guard !space.movedPages.isEmpty else { return }
     let ticket = try space.enter()

@@ -47,7 +47,7 @@ final class PageEditor {
   /// bytes that they and what they were made from may take.
   private var ownPageCount = 0
   let byteLimit: Int
-  /// Moves pages of trees out of memory, to places around the log.
+  /// Moves pages of trees out of memory, to locations around the log.
   var spillTrees: (() throws(StorageError) -> Void)?
   /// How often that was done: an address of a page of this transaction, kept from before, may lead
   /// nowhere.
@@ -109,7 +109,7 @@ final class PageEditor {
   func keyScratch() -> UnsafeMutableRawPointer { scratchBytes() + pageSize }
 
   /// An inner node's payload: the number of a child. Valid until the next call but one, as pushing
-  /// the root down makes one entry while another is still waiting for its place.
+  /// the root down makes one entry while another is still waiting for its slot.
   func childPayload(_ id: PageID) -> UnsafeRawBufferPointer {
     usesSecondChildRoom.toggle()
     let room = scratchBytes() + 2 * pageSize + (usesSecondChildRoom ? 4 : 0)

@@ -12,10 +12,10 @@ import Synchronization
 /// - 16 bytes before: the log span in which the page was logged whole, so that the log alone can
 ///   bring it back; 0 when it was not. See ``LogWriter``.
 /// - 24 bytes before: whether the page was used since the cache last looked; see ``PageCache``.
-/// - 32 bytes before: the place among the cache's pages, while it is one of them.
+/// - 32 bytes before: the index among the cache's pages, while it is one of them.
 ///
 /// The bytes are written by one thread before the frame is published, and constant afterwards; so
-/// is the log span. The use is accessed only atomically, the place only with the cache's mutex.
+/// is the log span. The use is accessed only atomically, the index only with the cache's mutex.
 ///
 /// `@unchecked Sendable`: the object itself is constant.
 final class PageFrame: @unchecked Sendable {
@@ -24,7 +24,7 @@ final class PageFrame: @unchecked Sendable {
   fileprivate static var ownerDistance: Int { 8 }
   fileprivate static var imageSpanDistance: Int { 16 }
   private static var wasUsedDistance: Int { 24 }
-  fileprivate static var ringPlaceDistance: Int { 32 }
+  fileprivate static var ringIndexDistance: Int { 32 }
 
   /// The page's bytes; valid as long as the frame has an owner.
   let base: UnsafeMutableRawPointer
@@ -110,11 +110,11 @@ struct PageWord {
         .storeBytes(of: newValue, as: UInt64.self)
     }
   }
-  /// The place among the cache's pages; see ``PageFrame``. Only with the cache's mutex.
-  var ringPlace: Int {
-    get { (base - PageFrame.ringPlaceDistance).load(as: Int.self) }
+  /// The index among the cache's pages; see ``PageFrame``. Only with the cache's mutex.
+  var ringIndex: Int {
+    get { (base - PageFrame.ringIndexDistance).load(as: Int.self) }
     nonmutating set {
-      UnsafeMutableRawPointer(mutating: base - PageFrame.ringPlaceDistance)
+      UnsafeMutableRawPointer(mutating: base - PageFrame.ringIndexDistance)
         .storeBytes(of: newValue, as: Int.self)
     }
   }

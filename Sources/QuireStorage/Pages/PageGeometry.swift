@@ -35,8 +35,8 @@ struct PageGeometry: Hashable, Sendable {
   }
   /// The index of a page's stamp in the map of its group.
   func mapIndex(of id: PageID) -> Int { Int(id.rawValue % groupPageCount) }
-  /// The place of a map's stamp in another map; `nil` for the first one.
-  func stampPlace(ofMap id: PageID) -> (map: PageID, index: Int)? {
+  /// The location of a map's stamp in another map; `nil` for the first one.
+  func stampLocation(ofMap id: PageID) -> (map: PageID, index: Int)? {
     let group = id.rawValue / groupPageCount
     guard group > 0 else { return nil }
     return (
@@ -44,7 +44,7 @@ struct PageGeometry: Hashable, Sendable {
       Int(groupPageCount + (group - 1) % mapChildCount)
     )
   }
-  /// The page whose stamp is at that place of a map.
+  /// The page whose stamp is at that index of a map.
   func page(at index: Int, ofMap map: PageID) -> PageID {
     let group = map.rawValue / groupPageCount
     guard index >= Int(groupPageCount) else {
@@ -52,12 +52,12 @@ struct PageGeometry: Hashable, Sendable {
     }
     return mapPage(ofGroup: group * mapChildCount + UInt32(index) - groupPageCount + 1)
   }
-  /// The place of a page's stamp; `nil` for the first map.
-  func stampPlace(of id: PageID) -> (map: PageID, index: Int)? {
-    isMap(id) ? stampPlace(ofMap: id) : (mapPage(for: id), mapIndex(of: id))
+  /// The location of a page's stamp; `nil` for the first map.
+  func stampLocation(of id: PageID) -> (map: PageID, index: Int)? {
+    isMap(id) ? stampLocation(ofMap: id) : (mapPage(for: id), mapIndex(of: id))
   }
 
-  /// The page after `id` in an overflow run: maps keep their places and are stepped over.
+  /// The page after `id` in an overflow run: maps stay where they are and are stepped over.
   func runSuccessor(of id: PageID) -> PageID {
     let next = PageID(id.rawValue &+ 1)
     return isMap(next) ? PageID(next.rawValue &+ 1) : next

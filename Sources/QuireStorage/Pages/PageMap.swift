@@ -1,11 +1,11 @@
 /// A page map: for each page of its group the *stamp* of the commit that wrote the page, 0 while it
 /// is free; then the stamps of other maps.
 /// The stamps identify the right content: a page whose last write was lost by the disk is intact,
-/// has a right checksum and is in its place, and only its commit number is wrong. Maps are pages,
-/// too, so their stamps are in other maps: those of groups *g* · *F* + 1 to *g* · *F* + *F* in the
-/// map of group *g*, as in a heap. That of the first map is in the meta page. A meta page thus
-/// verifies every page, and a changed page costs a word in each map on the way up; these are few,
-/// and the same for all pages of a commit.
+/// has a right checksum and is where it belongs, and only its commit number is wrong. Maps are
+/// pages, too, so their stamps are in other maps: those of groups *g* · *F* + 1 to *g* · *F* + *F*
+/// in the map of group *g*, as in a heap. That of the first map is in the meta page. A meta page
+/// thus verifies every page, and a changed page costs a word in each map on the way up; these are
+/// few, and the same for all pages of a commit.
 enum PageMap {
   static let entryByteCount = 4
   /// Commits whose numbers differ by this have the same stamp.

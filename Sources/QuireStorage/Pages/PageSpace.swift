@@ -47,7 +47,7 @@ final class PageSpace: @unchecked Sendable {
   private(set) var parent: OwnedVersion?
   /// The chunks that this transaction copied or made.
   private var ownChunks: [Int] = []
-  /// Where pages are that the transaction under way has moved. Trees refer to the new places, but
+  /// Where pages are that the transaction under way has moved. Trees refer to the new numbers, but
   /// an operation or a cursor may still have come by the old ones.
   private(set) var movedPages: [PageID: PageID] = [:]
 
@@ -229,7 +229,7 @@ final class PageSpace: @unchecked Sendable {
       let word = overlay[id]
       if word.isPage { return word.page }
       guard word.isAbsent, let cache else {
-        if let place = movedPages[id] { return try page(place) }
+        if let newID = movedPages[id] { return try page(newID) }
         throw .damaged(
           page: id, reason: "its content was found damaged, or it is free but referred to")
       }
@@ -265,7 +265,7 @@ final class PageSpace: @unchecked Sendable {
   /// The stamp of a page in the maps: 0 if it is free, `nil` if its map is damaged, so that the
   /// content in the file cannot be verified. The caller must have entered.
   func stamp(of id: PageID) throws(StorageError) -> UInt32? {
-    guard let (map, index) = geometry.stampPlace(of: id), map.rawValue < pageCount else {
+    guard let (map, index) = geometry.stampLocation(of: id), map.rawValue < pageCount else {
       return nil
     }
     do throws(StorageError) {
@@ -314,7 +314,7 @@ final class PageSpace: @unchecked Sendable {
   }
 
   /// Records that a page lies elsewhere from now on.
-  func noteMove(of id: PageID, to place: PageID) { movedPages[id] = place }
+  func noteMove(of id: PageID, to newID: PageID) { movedPages[id] = newID }
 
   /// The memory that the parent shows and this version does not: to be kept as long as a snapshot
   /// may show it.

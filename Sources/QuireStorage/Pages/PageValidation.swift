@@ -17,7 +17,7 @@ struct PageValidation: Sendable {
       return "there is no page type \(page.typeByte)"
     }
     guard geometry.isMap(id) == (type == .map) else {
-      return "page type \(page.typeByte) has no place here"
+      return "page type \(page.typeByte) cannot be here"
     }
     let isInner = type == .recordInner || type == .indexInner
     guard isInner == (page.level > 0) else {

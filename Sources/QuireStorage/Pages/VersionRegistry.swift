@@ -50,7 +50,7 @@ private final class DeferredMemory {
   deinit { memory.free() }
 }
 
-/// The place in the code where a snapshot was taken.
+/// The location in the code where a snapshot was taken.
 struct SnapshotHolder: Sendable, CustomStringConvertible {
   var file: StaticString
   var line: UInt

@@ -31,7 +31,7 @@ extension PageStore {
   /// Writes everything that can be read of a damaged store to a new one.
   ///
   /// Of a damaged page only what is on it is lost: where it is an inner node of a tree, the nodes
-  /// below it are found and put into their places. The damaged store is only read, with its log if
+  /// below it are found and put where they belong. The damaged store is only read, with its log if
   /// there is one, and needs not be one that can be opened. The new store has its identity, if that
   /// can be read.
   ///

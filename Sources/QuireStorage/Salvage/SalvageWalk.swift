@@ -23,8 +23,8 @@ final class SalvageWalk {
 
   typealias Key = PageContent.Key
 
-  /// The place of a node: its page, what it must be, and the bounds of its keys.
-  private struct Place {
+  /// The location of a node: its page, what it must be, and the bounds of its keys.
+  private struct Location {
     var page: PageID
     var level: Int?
     var lower = Key.none
@@ -36,18 +36,18 @@ final class SalvageWalk {
   func visit<Failure>(
     _ tree: TreeSalvage.Tree, _ body: (Key, [UInt8]?) throws(Failure) -> Void
   ) throws(Failure) {
-    try visit(Place(page: tree.root), tree.kind, body)
+    try visit(Location(page: tree.root), tree.kind, body)
   }
 
   func visit<Failure>(
     _ fragment: TreeFragment, _ body: (Key, [UInt8]?) throws(Failure) -> Void
   ) throws(Failure) {
-    try visit(Place(page: fragment.root, level: fragment.level), fragment.kind, body)
+    try visit(Location(page: fragment.root, level: fragment.level), fragment.kind, body)
   }
 
   /// Keys ascend: what does not fit in, as a page of an earlier time may not, is left out.
   private func visit<Failure>(
-    _ place: Place, _ kind: TreeKind, _ body: (Key, [UInt8]?) throws(Failure) -> Void
+    _ location: Location, _ kind: TreeKind, _ body: (Key, [UInt8]?) throws(Failure) -> Void
   ) throws(Failure) {
     var last = Key.none
     visited = []
@@ -57,26 +57,28 @@ final class SalvageWalk {
       try body(key, value)
     }
     switch kind {
-    case .record: try entries(RecordLayout.self, place, ascending)
-    case .index: try entries(IndexLayout.self, place, ascending)
+    case .record: try entries(RecordLayout.self, location, ascending)
+    case .index: try entries(IndexLayout.self, location, ascending)
     }
   }
 
   private func entries<Layout: NodeLayout, Failure>(
-    _: Layout.Type, _ place: Place, _ body: (Key, [UInt8]?) throws(Failure) -> Void
+    _: Layout.Type, _ location: Location, _ body: (Key, [UInt8]?) throws(Failure) -> Void
   ) throws(Failure) where Layout.Key: InspectedKey {
-    guard let loaded = node(place, Layout.self) else {
-      for fragment in placed[place.page] ?? [] {
+    guard let loaded = node(location, Layout.self) else {
+      for fragment in placed[location.page] ?? [] {
         try entries(
           Layout.self,
-          Place(page: fragment.root, level: fragment.level, lower: place.lower, upper: place.upper),
+          Location(
+            page: fragment.root, level: fragment.level, lower: location.lower, upper: location.upper
+          ),
           body)
       }
       return
     }
     defer { withExtendedLifetime(loaded.memory) {} }
     guard loaded.page.level == 0 else {
-      for child in children(of: loaded.page, place, Layout.self)
+      for child in children(of: loaded.page, location, Layout.self)
       where visited.insert(child.page).inserted {
         try entries(Layout.self, child, body)
       }
@@ -93,34 +95,34 @@ final class SalvageWalk {
   // MARK: Holes
 
   func findHoles(in tree: TreeSalvage.Tree, _ body: (TreeHole) -> Void) {
-    holes(Place(page: tree.root), tree.kind, body)
+    holes(Location(page: tree.root), tree.kind, body)
   }
 
   func findHoles(in fragment: TreeFragment, _ body: (TreeHole) -> Void) {
-    holes(Place(page: fragment.root, level: fragment.level), fragment.kind, body)
+    holes(Location(page: fragment.root, level: fragment.level), fragment.kind, body)
   }
 
-  private func holes(_ place: Place, _ kind: TreeKind, _ body: (TreeHole) -> Void) {
+  private func holes(_ location: Location, _ kind: TreeKind, _ body: (TreeHole) -> Void) {
     visited = []
     switch kind {
-    case .record: holes(RecordLayout.self, place, body)
-    case .index: holes(IndexLayout.self, place, body)
+    case .record: holes(RecordLayout.self, location, body)
+    case .index: holes(IndexLayout.self, location, body)
     }
   }
 
   private func holes<Layout: NodeLayout>(
-    _: Layout.Type, _ place: Place, _ body: (TreeHole) -> Void
+    _: Layout.Type, _ location: Location, _ body: (TreeHole) -> Void
   ) where Layout.Key: InspectedKey {
-    guard let loaded = node(place, Layout.self) else {
+    guard let loaded = node(location, Layout.self) else {
       body(
         TreeHole(
-          page: place.page, kind: Layout.kind, level: place.level, lower: place.lower,
-          upper: place.upper))
+          page: location.page, kind: Layout.kind, level: location.level, lower: location.lower,
+          upper: location.upper))
       return
     }
     defer { withExtendedLifetime(loaded.memory) {} }
     guard loaded.page.level > 0 else { return }
-    for child in children(of: loaded.page, place, Layout.self)
+    for child in children(of: loaded.page, location, Layout.self)
     where visited.insert(child.page).inserted {
       holes(Layout.self, child, body)
     }
@@ -142,10 +144,10 @@ final class SalvageWalk {
   private func ends<Layout: NodeLayout>(
     _: Layout.Type, _ root: PageID
   ) -> (level: Int, first: Key, last: Key, leafCount: Int)? where Layout.Key: InspectedKey {
-    guard let loaded = node(Place(page: root), Layout.self) else { return nil }
+    guard let loaded = node(Location(page: root), Layout.self) else { return nil }
     var (first, last, leafCount) = (Key?.none, Key.none, 0)
     visited = []
-    leaves(Layout.self, Place(page: root)) { leaf in
+    leaves(Layout.self, Location(page: root)) { leaf in
       leafCount += 1
       let room = PageMemory(byteCount: image.geometry.pageSize / 4)
       defer { withExtendedLifetime(room) {} }
@@ -157,15 +159,15 @@ final class SalvageWalk {
   }
 
   private func leaves<Layout: NodeLayout>(
-    _: Layout.Type, _ place: Place, _ body: (Page) -> Void
+    _: Layout.Type, _ location: Location, _ body: (Page) -> Void
   ) where Layout.Key: InspectedKey {
-    guard let loaded = node(place, Layout.self) else { return }
+    guard let loaded = node(location, Layout.self) else { return }
     defer { withExtendedLifetime(loaded.memory) {} }
     guard loaded.page.level > 0 else {
       body(loaded.page)
       return
     }
-    for child in children(of: loaded.page, place, Layout.self)
+    for child in children(of: loaded.page, location, Layout.self)
     where visited.insert(child.page).inserted {
       leaves(Layout.self, child, body)
     }
@@ -173,34 +175,35 @@ final class SalvageWalk {
 
   // MARK: Pages
 
-  /// The page at a place; `nil` if it is lost, or is no node of the tree.
+  /// The page at a location; `nil` if it is lost, or is no node of the tree.
   private func node<Layout: NodeLayout>(
-    _ place: Place, _: Layout.Type
+    _ location: Location, _: Layout.Type
   ) -> StoreImage.Loaded? {
-    let id = place.page
+    let id = location.page
     guard id >= .catalogRoot, Int(id.rawValue) < stamps.count, !image.geometry.isMap(id),
       let loaded = try? image.load(id),
       image.defect(of: loaded, stamp: stamps[Int(id.rawValue)]) == nil,
       loaded.page.typeByte == Layout.type(ofLevel: loaded.page.level).rawValue,
-      place.level.map({ $0 == loaded.page.level }) ?? (loaded.page.level <= Tree<Layout>.depthLimit)
+      location.level.map({ $0 == loaded.page.level })
+        ?? (loaded.page.level <= Tree<Layout>.depthLimit)
     else { return nil }
     return loaded
   }
 
   private func children<Layout: NodeLayout>(
-    of node: Page, _ place: Place, _: Layout.Type
-  ) -> [Place] where Layout.Key: InspectedKey {
+    of node: Page, _ location: Location, _: Layout.Type
+  ) -> [Location] where Layout.Key: InspectedKey {
     let room = PageMemory(byteCount: image.geometry.pageSize / 4)
     defer { withExtendedLifetime(room) {} }
-    var children: [Place] = []
+    var children: [Location] = []
     for slot in 0..<node.count {
       let lower =
-        slot == 0 ? place.lower : Layout.key(at: slot, in: node, room: room.base).inspected
+        slot == 0 ? location.lower : Layout.key(at: slot, in: node, room: room.base).inspected
       if slot > 0 { children[slot - 1].upper = lower }
       children.append(
-        Place(
+        Location(
           page: Layout.child(at: slot, in: node), level: node.level - 1, lower: lower,
-          upper: place.upper))
+          upper: location.upper))
     }
     return children
   }

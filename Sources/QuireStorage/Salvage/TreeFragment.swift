@@ -23,7 +23,7 @@ package struct TreeFragment {
   }
 }
 
-/// A search for nodes that are in use and that no tree leads to.
+/// A search for nodes that are in use and that no tree refers to.
 struct OrphanSearch {
   private let image: StoreImage
   private let owners: PageTable<Int32>

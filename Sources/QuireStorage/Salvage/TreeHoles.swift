@@ -1,4 +1,4 @@
-/// The place of a lost page in a tree.
+/// The position of a lost page in a tree.
 package struct TreeHole {
   package let page: PageID
   package let kind: TreeKind
@@ -41,9 +41,11 @@ package struct TreeHoles {
   private let groups: [Group]
 
   package init(_ holes: [TreeHole]) {
-    let byPlace = Dictionary(grouping: holes) { Place(kind: $0.kind, level: $0.level ?? .max) }
-    groups = byPlace.map { Group(place: $0.key, $0.value) }.sorted {
-      $0.place.level < $1.place.level
+    let byTreeLevel = Dictionary(grouping: holes) {
+      TreeLevel(kind: $0.kind, level: $0.level ?? .max)
+    }
+    groups = byTreeLevel.map { Group(treeLevel: $0.key, $0.value) }.sorted {
+      $0.treeLevel.level < $1.treeLevel.level
     }
   }
 
@@ -61,7 +63,7 @@ package struct TreeHoles {
   package func search(for fragment: TreeFragment, limit: Int) -> Search {
     var search = Search(fragment: fragment, limit: limit)
     for group in groups
-    where group.place.kind == fragment.kind && group.place.level > fragment.level {
+    where group.treeLevel.kind == fragment.kind && group.treeLevel.level > fragment.level {
       group.find(&search)
       if !search.found.isEmpty { break }
     }
@@ -81,7 +83,7 @@ package struct TreeHoles {
     }
   }
 
-  private struct Place: Hashable {
+  private struct TreeLevel: Hashable {
     let kind: TreeKind
     let level: Int
   }
@@ -89,15 +91,15 @@ package struct TreeHoles {
   /// The holes of one kind and level, ordered by their lower bounds, and the highest upper bounds
   /// of their halves, quarters and so on.
   private struct Group {
-    let place: Place
+    let treeLevel: TreeLevel
     private let holes: [TreeHole]
-    /// A heap of indexes into `holes`: the node `i` stands for the holes of the nodes `2 i` and
+    /// A heap of indexes into `holes`: the node `i` represents the holes of the nodes `2 i` and
     /// `2 i + 1`, and has the one with the highest upper bound. The leaves begin at `leafCount`.
     private let highest: [Int]
     private let leafCount: Int
 
-    init(place: Place, _ unordered: [TreeHole]) {
-      self.place = place
+    init(treeLevel: TreeLevel, _ unordered: [TreeHole]) {
+      self.treeLevel = treeLevel
       let holes = unordered.sorted { PageContent.Key.isAscending($0.lower, $1.lower) }
       var leafCount = 1
       while leafCount < holes.count { leafCount *= 2 }

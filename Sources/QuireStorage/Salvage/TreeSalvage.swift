@@ -49,7 +49,7 @@ package struct TreeSalvage {
   private var treeIndexes: [String: Int] = [:]
   /// Whether the catalog names every tree; if not, some fragments may be whole trees.
   package private(set) var isCatalogComplete = true
-  /// All fragments, largest first; those whose place is known are in ``placedRoots``.
+  /// All fragments, largest first; those whose position is known are in ``placedRoots``.
   private var allFragments: [TreeFragment] = []
   private var placedRoots: Set<PageID> = []
 
@@ -106,7 +106,7 @@ package struct TreeSalvage {
     for part in parts { walk.visit(part, take) }
     walk.findHoles(in: catalog) { _ in isCatalogComplete = false }
     for tree in found.values.sorted(by: { $0.name < $1.name }) { append(tree) }
-    // What the found entries lead to is no fragment.
+    // What the found entries refer to is no fragment.
     placedRoots.formUnion(trees.map(\.root))
     placedRoots.formUnion(parts.map(\.root))
   }
@@ -126,7 +126,7 @@ package struct TreeSalvage {
     }
   }
 
-  // MARK: Places of fragments
+  // MARK: Positions of fragments
 
   private func findHoles() -> [TreeHole] {
     let walk = SalvageWalk(self)
@@ -148,16 +148,16 @@ package struct TreeSalvage {
       })
   }
 
-  private mutating func place(_ places: [(fragment: TreeFragment, hole: TreeHole)]) {
-    for (fragment, hole) in places where placedRoots.insert(fragment.root).inserted {
+  private mutating func place(_ choices: [(fragment: TreeFragment, hole: TreeHole)]) {
+    for (fragment, hole) in choices where placedRoots.insert(fragment.root).inserted {
       placed[hole.page, default: []].append(fragment)
     }
-    for page in Set(places.map(\.hole.page)) {
+    for page in Set(choices.map(\.hole.page)) {
       placed[page]?.sort { Key.isAscending($0.first, $1.first) }
     }
   }
 
-  /// The trees in which a fragment without a place may belong.
+  /// The trees in which a fragment without a position may belong.
   package func candidates(of fragment: TreeFragment) -> [Tree] {
     var found: [Int] = []
     for case let tree? in holes.best(for: fragment).map(\.tree) where !found.contains(tree) {
@@ -194,12 +194,12 @@ package struct TreeSalvage {
     return isWhole
   }
 
-  /// The fragments whose place is not known, largest first.
+  /// The fragments whose position is not known, largest first.
   ///
   /// - Complexity: O(*n*) for *n* fragments in all.
   package var fragments: [TreeFragment] { allFragments.filter(hasFragment) }
 
-  /// Whether a fragment is still without a place.
+  /// Whether a fragment is still without a position.
   package func hasFragment(_ fragment: TreeFragment) -> Bool {
     !placedRoots.contains(fragment.root)
   }

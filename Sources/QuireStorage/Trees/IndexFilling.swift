@@ -5,7 +5,7 @@ struct IndexEntries {
   let node: Page
   let key: UnsafeRawBufferPointer
   let payload: UnsafeRawBufferPointer
-  /// The place of the one more.
+  /// The slot of the one more.
   let slot: Int
   let count: Int
   let prefix: Int
@@ -91,7 +91,7 @@ struct IndexEntries {
       filling.add(key, payload)
       next = slot + 1
     }
-    // Behind the one more, all lie one slot before.
+    // After the one more, all lie one slot before.
     let shift = slot < range.upperBound ? 1 : 0
     filling.add(entriesAt: next - shift..<range.upperBound - shift, of: node, scratch)
     filling.finish()

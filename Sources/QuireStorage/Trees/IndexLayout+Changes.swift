@@ -50,7 +50,7 @@ extension IndexLayout {
 
     let heads = node.base + headsStart(prefix: prefix)
     let offsets = heads + count &* headByteCount
-    // The offsets move up by one head; those behind the new one also by one of their own.
+    // The offsets move up by one head; those after the new one also by one of their own.
     let offset = offsets + slot &* offsetByteCount
     let head = heads + slot &* headByteCount
     if slot < count {
@@ -78,8 +78,8 @@ extension IndexLayout {
     return true
   }
 
-  /// A place between the cells for a new one, if before them there is room enough for its head and
-  /// its offset.
+  /// The offset of a hole among the cells for a new one, if before them there is room enough for
+  /// its head and its offset.
   private static func hole(
     of cellByteCount: Int, in node: Page, _ scratch: NodeScratch
   ) -> Int? {
@@ -192,7 +192,7 @@ extension IndexLayout {
     let page = node.page
     let old = cell(at: 0, in: page)
     guard old.suffixByteCount > 0 else { return }
-    // The cell keeps its place with no key; what is left of it is a hole.
+    // The cell stays where it is with no key; what is left of it is a hole.
     let child = child(at: 0, in: page)
     let freed =
       IndexCell.byteCount(suffix: old.suffixByteCount, payload: childByteCount)

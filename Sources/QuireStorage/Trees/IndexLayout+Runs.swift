@@ -30,7 +30,7 @@ extension IndexLayout {
     return true
   }
 
-  /// Inserts a run into a leaf that has room for it: what lies between two places of new entries
+  /// Inserts a run into a leaf that has room for it: what lies between two slots of new entries
   /// moves once.
   static func insert(_ run: KeyRun, in node: MutablePage) {
     let page = node.page
@@ -42,7 +42,7 @@ extension IndexLayout {
     var freeBytes = page.freeBytes
     var start = page.cellStart
 
-    // From the last on, as all move up: first the offsets, whose old places heads will take.
+    // From the last on, as all move up: first the offsets, whose old bytes heads will take.
     var end = count
     for index in stride(from: run.count &- 1, through: 0, by: -1) {
       let slot = Int(run.slots[index])

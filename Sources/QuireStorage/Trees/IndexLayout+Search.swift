@@ -11,7 +11,7 @@ extension IndexLayout {
     return isFound ? slot : slot &- 1
   }
 
-  static func isPlace(_ slot: Int, of bound: UnsafeRawBufferPointer, in node: Page) -> Bool {
+  static func isSlot(_ slot: Int, of bound: UnsafeRawBufferPointer, in node: Page) -> Bool {
     search(bound, from: 1, in: node) == (slot, false)
   }
 
@@ -30,8 +30,8 @@ extension IndexLayout {
       return (start, isFound)
     }
     let prefix = prefixByteCount(of: node)
-    let place = compareWithPrefix(keyStart, key.count, prefix, in: node)
-    if place != 0 { return (place < 0 ? start : count, false) }
+    let prefixOrder = compareWithPrefix(keyStart, key.count, prefix, in: node)
+    if prefixOrder != 0 { return (prefixOrder < 0 ? start : count, false) }
 
     let suffix = UnsafeRawBufferPointer(
       start: keyStart + prefix, count: key.count &- prefix)

@@ -124,7 +124,7 @@ extension IndexLayout {
     guard prefix + suffixByteCount <= geometry.keyLimit else {
       return "the key of entry \(slot) is \(prefix + suffixByteCount) bytes long"
     }
-    // Nothing of a head lies behind its key: else equal keys could have different heads.
+    // Nothing of a head lies after its key: else equal keys could have different heads.
     let isPadded =
       suffixByteCount >= headByteCount
       || head(at: slot, in: node) << UInt32(8 * suffixByteCount) == 0

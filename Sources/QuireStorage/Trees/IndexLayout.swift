@@ -159,7 +159,7 @@ enum IndexLayout: NodeLayout {
   }
 }
 
-/// The cell of an entry: the length of its key behind the prefix, what the head does not have of
+/// The cell of an entry: the length of its key after the prefix, what the head does not have of
 /// it, and the payload.
 struct IndexCell {
   let start: UnsafeRawPointer
@@ -181,7 +181,7 @@ struct IndexCell {
   /// Whether the length is written as lengths are; it could be read from two bytes where one does.
   var isLengthShortest: Bool { lengthByteCount == 1 || suffixByteCount >= IndexLayout.longLength }
 
-  /// The key behind the head.
+  /// The key after the head.
   var rest: UnsafeRawPointer { start + lengthByteCount }
   var restByteCount: Int { IndexCell.restByteCount(suffix: suffixByteCount) }
   var payloadStart: UnsafeRawPointer { rest + restByteCount }

@@ -1,7 +1,7 @@
 // Visits of many consecutive keys without a cursor.
 extension IndexTree {
   /// Calls `body` with the keys from the first one at or after `lower` on, until it returns
-  /// `false`: the fastest way to read many, which are put together in one place.
+  /// `false`: the fastest way to read many, which are put together in one buffer.
   ///
   /// - Parameter body: gets a key, which is valid while it runs. It should not take long: until it
   ///   returns, memory that any version gives up is not free. It must not change this tree.
@@ -13,7 +13,7 @@ extension IndexTree {
     try visitLeaves(from: lower) { leaf, first in
       try withUnsafeTemporaryAllocation(byteCount: IndexTree.roomByteCount, alignment: 8) { room in
         for slot in first..<leaf.count {
-          // Writing a key may write a word behind it.
+          // Writing a key may write a word after it.
           let byteCount = IndexLayout.keyByteCount(at: slot, in: leaf)
           if byteCount > IndexTree.roomByteCount &- 16 {
             if try !visitLongKey(at: slot, in: leaf, body) { return false }
@@ -61,7 +61,7 @@ extension IndexTree {
   /// - Parameters:
   ///   - byteCount: from 16 to 32.
   ///   - body: should not take long, and must not change this tree.
-  /// - Returns: the length of a key among them, or right behind them, that has another one, where
+  /// - Returns: the length of a key among them, or right after them, that has another one, where
   ///   the visit ends; `nil` if none has.
   /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged.
   /// - Complexity: O(log *n* + keys).
@@ -142,7 +142,7 @@ extension IndexTree {
     let ticket = try tree.space.enter()
     defer { tree.space.leave(ticket) }
     var leaf = try tree.rootNode()
-    /// The lowest node on the way with a child behind it.
+    /// The lowest node on the way with a child after it.
     var fork: (node: Page, slot: Int)?
     while leaf.level > 0 {
       let slot = IndexLayout.childSlot(for: lower, in: leaf)

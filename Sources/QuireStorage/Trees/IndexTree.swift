@@ -46,7 +46,7 @@ public struct IndexTree {
   public func cursor() -> IndexCursor { IndexCursor(TreeCursor(tree)) }
 }
 
-/// A place in an index tree.
+/// A position in an index tree.
 ///
 /// Every move returns whether the cursor is at an entry afterwards; past either end it stays there
 /// until it moves back. In a transaction, a change to the tree makes the cursor stale: reading or

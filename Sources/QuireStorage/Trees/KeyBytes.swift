@@ -1,5 +1,5 @@
-/// Comparing keys that are byte strings. Pointers and counts, as parts of keys lie in several
-/// places.
+/// Comparing keys that are byte strings. Pointers and counts, as parts of keys lie apart from each
+/// other.
 enum KeyBytes {
   /// The number of equal leading bytes, at most `count`.
   @inline(__always)

@@ -43,9 +43,9 @@ protocol NodeLayout {
   static func search(_ key: Key, from start: Int, in node: Page) -> (slot: Int, isFound: Bool)
   /// The slot of an inner node under which `key` belongs.
   static func childSlot(for key: Key, in node: Page) -> Int
-  /// Whether `bound` goes to `slot` of an inner node, between two keys that are there or behind the
+  /// Whether `bound` goes to `slot` of an inner node, between two keys that are there or after the
   /// last.
-  static func isPlace(_ slot: Int, of bound: Key, in node: Page) -> Bool
+  static func isSlot(_ slot: Int, of bound: Key, in node: Page) -> Bool
   static func isAscending(_ left: Key, _ right: Key) -> Bool
   /// The number of bytes of the entry at `slot` in its node.
   static func byteCount(at slot: Int, in node: Page) -> Int
@@ -108,7 +108,7 @@ extension NodeLayout {
 
   static func type(ofLevel level: Int) -> PageType { level == 0 ? leafType : innerType }
 
-  /// Adds an entry behind all others: what a tree is built with from sorted entries.
+  /// Adds an entry after all others: what a tree is built with from sorted entries.
   ///
   /// For nodes that are only ever appended to, each holds as much as it can: there is nothing left
   /// to do when a node is full. (An index node's prefix is at each moment the longest that its

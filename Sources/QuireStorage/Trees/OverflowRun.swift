@@ -1,6 +1,6 @@
 /// A value too long for its leaf: a run of pages in a row, each with its own header and checksum.
 ///
-/// The run steps over page maps, which keep their places. Each page but the last is full.
+/// The run steps over page maps, which stay where they are. Each page but the last is full.
 struct OverflowRun {
   let first: PageID
   let byteCount: Int

@@ -75,7 +75,7 @@ extension MutableRecordTree {
 }
 
 extension RecordLayout {
-  /// Adds an inline value behind all entries of a leaf that has some.
+  /// Adds an inline value after all entries of a leaf that has some.
   ///
   /// - Parameter base: the leaf's.
   /// - Returns: `false`, with nothing changed, when that takes more than to write it: a wider

@@ -62,7 +62,7 @@ extension TreeCursor where Layout == RecordLayout {
 }
 
 extension RecordLayout {
-  /// Writes the entries of a leaf from a slot on, one for each place of `entries`.
+  /// Writes the entries of a leaf from a slot on, one for each element of `entries`.
   fileprivate static func list(
     _ leaf: Page, from slot: Int, into entries: UnsafeMutableBufferPointer<RecordEntry>
   ) {
@@ -71,12 +71,12 @@ extension RecordLayout {
     let (page, base, width) = (leaf.base, baseKey(of: leaf), width(of: leaf))
     let (shift, mask) = (width.shift, width.mask)
     let (keys, offsets) = (page + keysStart, page + secondsStart(of: leaf))
-    for place in entries.indices {
-      let slot = slot &+ place
+    for index in entries.indices {
+      let slot = slot &+ index
       let difference = keys.u64(at: slot &<< shift) & mask
       let payload = page + offsets.u16(at: slot &* offsetByteCount)
       let value = ValuePayload.inlineValue(at: payload)
-      entries[place] = RecordEntry(
+      entries[index] = RecordEntry(
         key: base &+ Int64(bitPattern: difference), start: value?.baseAddress,
         byteCount: value?.count ?? 0)
     }

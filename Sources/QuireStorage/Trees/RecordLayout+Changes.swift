@@ -54,7 +54,7 @@ extension RecordLayout {
   ) {
     let count = node.page.count
     let seconds = node.base + keysStart + count &<< width.shift
-    // The second array moves up by one key; behind the new slot also by one of its own elements.
+    // The second array moves up by one key; after the new slot also by one of its own elements.
     let secondSlot = seconds + slot &* second
     (secondSlot + width.byteCount + second).copyMemory(
       from: secondSlot, byteCount: (count &- slot) &* second)
@@ -64,12 +64,12 @@ extension RecordLayout {
       from: keySlot, byteCount: (count &- slot) &<< width.shift)
   }
 
-  /// Finds a place for a payload, in one of the holes if need be, or closes them; the lowest cell
+  /// Finds room for a payload, in one of the holes if need be, or closes them; the lowest cell
   /// is then at or below it. There are enough free bytes.
   private static func placeCell(
     of byteCount: Int, besides slotsGrowth: Int, in node: MutablePage, _ scratch: NodeScratch
   ) -> Int {
-    // An empty node's slots begin behind a base that it does not have yet.
+    // An empty node's slots begin after a base that it does not have yet.
     let contiguous =
       contiguousFreeBytes(of: node.page) &+ (node.page.count == 0 ? fieldByteCount : 0)
     if contiguous < slotsGrowth &+ byteCount {

@@ -112,7 +112,7 @@ struct RecordEntries {
   let node: Page
   let key: Int64
   let payload: UnsafeRawBufferPointer
-  /// The place of the one more.
+  /// The slot of the one more.
   let slot: Int
   let count: Int
 
@@ -175,9 +175,9 @@ struct RecordEntries {
         start -= payload.count
         seconds.setU16(start, at: index * RecordLayout.offsetByteCount)
       }
-      let place =
+      let destination =
         level == 0 ? target.base + start : seconds + index * RecordLayout.childByteCount
-      place.copyMemory(
+      destination.copyMemory(
         from: payload.baseAddress.unsafelyUnwrapped, byteCount: payload.count)
     }
     target.cellStart = start

@@ -47,7 +47,7 @@ enum RecordLayout: NodeLayout {
   }
 
   static func difference(at slot: Int, in node: Page) -> UInt64 {
-    // A whole word, whatever the width: behind the last difference come twice as many bytes as
+    // A whole word, whatever the width: after the last difference come twice as many bytes as
     // there are entries, and in a leaf as many again of payloads, so the page does not end before.
     let width = width(of: node)
     return node.base.u64(at: keysStart &+ slot &<< width.shift) & width.mask
@@ -102,7 +102,7 @@ enum RecordLayout: NodeLayout {
     return isFound ? slot : slot &- 1
   }
 
-  static func isPlace(_ slot: Int, of bound: Int64, in node: Page) -> Bool {
+  static func isSlot(_ slot: Int, of bound: Int64, in node: Page) -> Bool {
     search(bound, from: 1, in: node) == (slot, false)
   }
 

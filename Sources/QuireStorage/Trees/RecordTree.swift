@@ -71,7 +71,7 @@ public struct RecordTree {
   public func cursor() -> RecordCursor { RecordCursor(TreeCursor(tree)) }
 }
 
-/// A place in a record tree.
+/// A position in a record tree.
 ///
 /// Every move returns whether the cursor is at an entry afterwards; past either end it stays there
 /// until it moves back. In a transaction, a change to the tree makes the cursor stale: reading or

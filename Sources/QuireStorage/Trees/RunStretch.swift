@@ -3,13 +3,13 @@ struct RunStretch {
   /// The leaf in which they lie, or in which new ones would.
   var leaf: UInt8
   var isNew: Bool
-  /// The first one's slot of the leaf, or its place in the run.
+  /// The first one's slot of the leaf, or its position in the run.
   var start: UInt16
   var count: Int32
   /// The number of their bytes with the leaf's prefix.
   var byteCount: Int32
 
-  var places: Range<Int> { Int(start)..<Int(start) + Int(count) }
+  var positions: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
   /// Removes leading entries until they have a number of bytes, at least one entry and at most a
   /// limit.
@@ -36,27 +36,29 @@ struct RunStretch {
     let old = IndexLayout.prefixByteCount(of: leaf)
     if old == prefix { return Int(byteCount) }
     var total = 0
-    for place in places { total &+= byteCount(at: place, of: leaf, run, old, under: prefix) }
+    for position in positions {
+      total &+= byteCount(at: position, of: leaf, run, old, under: prefix)
+    }
     return total
   }
 
   private func byteCount(
-    at place: Int, of leaf: Page, _ run: KeyRun, _ old: Int, under prefix: Int
+    at position: Int, of leaf: Page, _ run: KeyRun, _ old: Int, under prefix: Int
   ) -> Int {
     if isNew {
       return IndexLayout.byteCount(
-        suffix: max(0, run.keys[place].count &- prefix), payload: run.payload.count)
+        suffix: max(0, run.keys[position].count &- prefix), payload: run.payload.count)
     }
-    let cell = IndexLayout.cell(at: place, in: leaf)
+    let cell = IndexLayout.cell(at: position, in: leaf)
     return IndexLayout.byteCount(
       suffix: cell.suffixByteCount &+ old &- prefix,
       payload: ValuePayload.byteCount(at: cell.payloadStart))
   }
 
-  /// The key at a place, in `room` if it is no new one.
+  /// The key at a position, in `room` if it is no new one.
   func key(
-    at place: Int, of leaf: Page, _ run: KeyRun, room: UnsafeMutableRawPointer
+    at position: Int, of leaf: Page, _ run: KeyRun, room: UnsafeMutableRawPointer
   ) -> UnsafeRawBufferPointer {
-    isNew ? run.keys[place] : IndexLayout.key(at: place, in: leaf, room: room)
+    isNew ? run.keys[position] : IndexLayout.key(at: position, in: leaf, room: room)
   }
 }

@@ -39,7 +39,7 @@ struct RunWindow {
   private var byteCount = 0
   private(set) var parts: [Part] = []
 
-  /// The most stretches there are: around each new key, one behind the last, and at each cut.
+  /// The most stretches there are: around each new key, one after the last, and at each cut.
   private static func stretchLimit(runCount: Int) -> Int { 2 * runCount + 2 * (leafLimit + 1) }
 
   /// The number of bytes of memory for a window.
@@ -96,16 +96,16 @@ struct RunWindow {
         if let bound = bounds[index], !Layout.isAscending(key, bound) { break }
         let needed = Layout.byteCount(
           suffix: max(0, key.count - prefix), payload: run.payload.count)
-        let (place, isThere) = Layout.search(key, from: slot, in: leaf)
+        let (position, isThere) = Layout.search(key, from: slot, in: leaf)
         if isThere || byteCount + needed > limit {
           isOpen = false
           break
         }
-        if place > slot {
-          let passed = Layout.byteCount(of: slot..<place, inLeaf: leaf)
-          add(index, isNew: false, slot, count: place - slot, byteCount: passed)
+        if position > slot {
+          let passed = Layout.byteCount(of: slot..<position, inLeaf: leaf)
+          add(index, isNew: false, slot, count: position - slot, byteCount: passed)
           rest -= passed
-          slot = place
+          slot = position
         }
         add(index, isNew: true, newCount, count: 1, byteCount: needed)
         newCount += 1
@@ -199,19 +199,20 @@ struct RunWindow {
   private func firstKey(
     of stretch: RunStretch, room: UnsafeMutableRawPointer
   ) -> UnsafeRawBufferPointer {
-    stretch.key(at: stretch.places.lowerBound, of: leaves[Int(stretch.leaf)], run, room: room)
+    stretch.key(at: stretch.positions.lowerBound, of: leaves[Int(stretch.leaf)], run, room: room)
   }
 
   private func lastKey(
     of stretch: RunStretch, room: UnsafeMutableRawPointer
   ) -> UnsafeRawBufferPointer {
-    stretch.key(at: stretch.places.upperBound - 1, of: leaves[Int(stretch.leaf)], run, room: room)
+    stretch.key(
+      at: stretch.positions.upperBound - 1, of: leaves[Int(stretch.leaf)], run, room: room)
   }
 
   // MARK: Filling
 
   /// The bound between a part and the next one, in `room`.
-  func bound(behind part: Int, room: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
+  func bound(after part: Int, room: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
     let end = parts[part].range.upperBound
     let last = lastKey(of: pieces[end - 1], room: scratch.firstKey)
     let first = firstKey(of: pieces[end], room: scratch.secondKey)
@@ -228,9 +229,9 @@ struct RunWindow {
     for index in part.range {
       let piece = pieces[index]
       if piece.isNew {
-        for place in piece.places { filling.add(run.keys[place], run.payload) }
+        for position in piece.positions { filling.add(run.keys[position], run.payload) }
       } else {
-        filling.add(entriesAt: piece.places, of: leaves[Int(piece.leaf)], scratch)
+        filling.add(entriesAt: piece.positions, of: leaves[Int(piece.leaf)], scratch)
       }
     }
     filling.finish()

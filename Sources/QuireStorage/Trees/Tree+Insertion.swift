@@ -94,7 +94,7 @@ extension Tree {
       id = editor.path[depth].page
       slot = editor.path[depth].slot + 1
       // Not so only in a damaged file: each node alone was found to be in order, this is about two.
-      guard Layout.isPlace(slot, of: key, in: try space.page(id)) else {
+      guard Layout.isSlot(slot, of: key, in: try space.page(id)) else {
         throw .damaged(page: id, reason: "a key lies outside the bounds of entry \(slot - 1)")
       }
       node = try editor.writable(id)

@@ -161,7 +161,7 @@ struct NodeSharing<Layout: NodeLayout> {
     var moved = 0
     var includesEntry = false
     while count < from.count - 1 {
-      // The place of the new entry counted from the edge.
+      // The position of the new entry counted from the edge.
       let isNext =
         entry.map { !includesEntry && (toRight ? from.count - $0.slot : $0.slot) == count } ?? false
       let next =
@@ -194,7 +194,7 @@ struct NodeSharing<Layout: NodeLayout> {
     return true
   }
 
-  /// An entry goes through the parent: what was the bound gets its place in one node, and the key
+  /// An entry goes through the parent: what was the bound gets its slot in one node, and the key
   /// that leaves the other becomes the bound.
   private func moveInnerEntry() -> Bool {
     // The first entry of the right one, which has no key there, gets the bound or gives one.
@@ -240,14 +240,14 @@ struct NodeSharing<Layout: NodeLayout> {
   private func replaceBound(by bound: Layout.Key) -> Bool {
     let child = Layout.child(at: boundSlot, in: parent.page)
     Layout.remove(at: boundSlot, in: parent)
-    guard Layout.isPlace(boundSlot, of: bound, in: parent.page) else { return false }
+    guard Layout.isSlot(boundSlot, of: bound, in: parent.page) else { return false }
     return insertChild(child, bound, at: boundSlot, in: parent)
   }
 
   private func insertChild(
     _ id: PageID, _ bound: Layout.Key, at slot: Int, in node: MutablePage
   ) -> Bool {
-    // In a place of its own, as the child may come from the node that changes.
+    // In bytes of its own, as the child may come from the node that changes.
     var number = id.rawValue.littleEndian
     return withUnsafeBytes(of: &number) {
       Layout.insert(bound, $0, at: slot, in: node, scratch)

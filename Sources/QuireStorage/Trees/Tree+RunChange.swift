@@ -36,8 +36,8 @@ extension Tree where Layout == RecordLayout {
         let key = keys[next]
         if next > first, let bound, key >= bound { break }
         next &+= 1
-        let (place, isThere) = RecordLayout.search(key, from: slot, in: leaf)
-        slot = place
+        let (position, isThere) = RecordLayout.search(key, from: slot, in: leaf)
+        slot = position
         guard isThere else { continue }
         let value = ValuePayload.inlineValue(of: RecordLayout.payload(at: slot, in: leaf))
         switch body(key, value) {

@@ -31,14 +31,14 @@ extension Tree {
       while next < keys.count, count < Tree.removalLimit {
         let key = keys[next]
         if next > first, let bound, !Layout.isAscending(key, bound) { break }
-        let (place, isThere) = Layout.search(key, from: slot, in: leaf)
-        slot = place
+        let (position, isThere) = Layout.search(key, from: slot, in: leaf)
+        slot = position
         if isThere {
           if let body {
-            let isWanted = try visit(place, key, of: id, leaf, body)
+            let isWanted = try visit(position, key, of: id, leaf, body)
             guard isWanted else { return removed }
           }
-          slots[count] = UInt16(truncatingIfNeeded: place)
+          slots[count] = UInt16(truncatingIfNeeded: position)
           count &+= 1
           slot &+= 1
         }
@@ -102,7 +102,7 @@ extension NodeLayout {
   /// Moves the elements of an array of a node that stay when some go.
   ///
   /// - Parameters:
-  ///   - target: not behind the array's beginning.
+  ///   - target: not after the array's beginning.
   ///   - slots: of those that go, ascending.
   static func close(
     _ array: UnsafeRawPointer, _ count: Int, _ elementByteCount: Int,
@@ -151,7 +151,7 @@ extension MutableRecordTree {
   ///   - keys: ascend strictly.
   ///   - body: gets the key and the value of each that is there before it goes; the bytes are valid
   ///     while it runs. It must not change anything in the transaction. Where it throws, keys of
-  ///     that leaf, and all behind it, stay.
+  ///     that leaf, and all after it, stay.
   /// - Returns: how many were there.
   /// - Throws: ``StorageError/invalidArgument(_:)`` if they do not ascend, with nothing changed;
   ///   ``StorageError/damaged(page:reason:)``: the transaction can then only be aborted. What

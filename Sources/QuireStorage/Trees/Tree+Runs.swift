@@ -51,15 +51,15 @@ extension Tree where Layout == IndexLayout {
     while count < run.count {
       let key = run.keys[count]
       if count > 0, let bound, !IndexLayout.isAscending(key, bound) { break }
-      let (place, isThere) = IndexLayout.search(key, from: slot, in: leaf)
+      let (position, isThere) = IndexLayout.search(key, from: slot, in: leaf)
       if isThere { break }
-      run.slots[count] = UInt16(truncatingIfNeeded: place)
-      slot = place
+      run.slots[count] = UInt16(truncatingIfNeeded: position)
+      slot = position
       count &+= 1
     }
     run.count = count
     if count > 0 {
-      // Behind all others pages stay full, and the next leaf is empty.
+      // After all others pages stay full, and the next leaf is empty.
       let isAppend = atRightEdge && Int(run.slots[0]) == leaf.count
       if isAppend { run.count = IndexLayout.fittingCount(of: run, in: leaf) }
       if run.count > 0, IndexLayout.hasRoom(for: run, in: leaf) {

@@ -21,11 +21,11 @@ extension Tree {
       }
       let childID = Layout.child(at: slot, in: node)
       guard editor.isOwn(childID) else { continue }
-      let place = try editor.moveOut(childID, &spill)
-      guard place != childID else { continue }
+      let newID = try editor.moveOut(childID, &spill)
+      guard newID != childID else { continue }
       node = try editor.writable(id).page
       UnsafeMutableRawPointer(mutating: Layout.payload(at: slot, in: node).baseAddress)?
-        .setU32(place.rawValue, at: 0)
+        .setU32(newID.rawValue, at: 0)
     }
   }
 }

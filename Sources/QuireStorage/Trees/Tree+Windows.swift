@@ -55,7 +55,7 @@ extension Tree where Layout == IndexLayout {
       replaceBounds(
         in: above, at: slots, ids,
         (0..<window.parts.count - 1).map {
-          window.bound(behind: $0, room: boundRoom($0))
+          window.bound(after: $0, room: boundRoom($0))
         }, scratch)
     else { return nil }
     if let parentStep, count > 1 {
@@ -67,7 +67,7 @@ extension Tree where Layout == IndexLayout {
     if let parentStep, window.parts.count > count {
       let (newID, leaf) = try editor.allocate(IndexLayout.leafType, level: 0)
       window.fill(leaf, with: count)
-      let bound = window.bound(behind: count - 1, room: boundRoom(count - 1))
+      let bound = window.bound(after: count - 1, room: boundRoom(count - 1))
       try addChild(
         newID, bound, at: slots.upperBound, of: parentStep.page, scratch, with: editor)
     }
@@ -103,7 +103,7 @@ extension Tree where Layout == IndexLayout {
     for _ in 1..<slots.count { Layout.remove(at: second, in: parent) }
     for index in 1..<slots.count {
       let slot = slots.lowerBound + index
-      guard Layout.isPlace(slot, of: bounds[index - 1], in: parent.page) else { return false }
+      guard Layout.isSlot(slot, of: bounds[index - 1], in: parent.page) else { return false }
       var number = ids[index].rawValue.littleEndian
       let isIn = withUnsafeBytes(of: &number) {
         Layout.insert(bounds[index - 1], $0, at: slot, in: parent, scratch)
@@ -119,7 +119,7 @@ extension Tree where Layout == IndexLayout {
     _ scratch: NodeScratch, with editor: PageEditor
   ) throws(StorageError) {
     let parent = try editor.writable(parentID)
-    guard Layout.isPlace(slot, of: bound, in: parent.page) else {
+    guard Layout.isSlot(slot, of: bound, in: parent.page) else {
       throw .damaged(page: parentID, reason: "a key lies outside the bounds of entry \(slot - 1)")
     }
     let payload = editor.childPayload(id)

@@ -102,7 +102,7 @@ struct Tree<Layout: NodeLayout> {
   private func notANode(_ id: PageID, _ page: Page) -> StorageError {
     .damaged(
       page: id,
-      reason: "type \(page.typeByte) at level \(page.level) has no place here in "
+      reason: "type \(page.typeByte) at level \(page.level) cannot be here in "
         + "\(Layout.kind == .record ? "a record" : "an index") tree")
   }
 }

@@ -32,7 +32,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   ///   - tree: an empty tree.
   ///   - fill: how much of each page to use, from 0.5 to 1.
   ///   - isTemporary: whether the transaction drops the tree again, so that its pages are never
-  ///     committed and need no place in the transaction's memory.
+  ///     committed and need no room in the transaction's memory.
   init(_ tree: Tree<Layout>, _ editor: PageEditor, fill: Double, isTemporary: Bool = false) {
     self.tree = tree
     loggedPageLimit = isTemporary ? 0 : min(512, editor.byteLimit / editor.pageSize / 8)

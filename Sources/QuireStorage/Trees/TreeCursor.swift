@@ -1,4 +1,4 @@
-/// A place in a tree, with the way down to it.
+/// A position in a tree, with the way down to it.
 ///
 /// Moving is amortised O(1); seeking is O(log *n*). In a transaction a cursor goes stale with the
 /// first change to its tree: it then refuses everything but being placed anew.

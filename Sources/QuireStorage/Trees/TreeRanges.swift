@@ -130,7 +130,7 @@ extension IndexTree {
 
   /// The entries whose keys begin with `prefix`.
   public func entries(withPrefix prefix: [UInt8], reversed: Bool = false) -> IndexRange {
-    // The first key behind all of them: the prefix with its last byte below 255 raised by one.
+    // The first key after all of them: the prefix with its last byte below 255 raised by one.
     var upper: [UInt8]?
     if let last = prefix.lastIndex(where: { $0 < 255 }) {
       upper = Array(prefix[..<last]) + [prefix[last] + 1]

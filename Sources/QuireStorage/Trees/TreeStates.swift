@@ -19,22 +19,22 @@ struct TreeStates {
 
   subscript(name: [UInt8]) -> TreeState? {
     get {
-      let place = place(of: name)
-      return place < all.count && all[place].name == name ? all[place].state : nil
+      let index = index(of: name)
+      return index < all.count && all[index].name == name ? all[index].state : nil
     }
     set {
-      let place = place(of: name)
-      let isKnown = place < all.count && all[place].name == name
+      let index = index(of: name)
+      let isKnown = index < all.count && all[index].name == name
       switch newValue {
-      case let state? where isKnown: all[place] = Known(name, state)
-      case let state?: all.insert(Known(name, state), at: place)
-      case nil: if isKnown { all.remove(at: place) }
+      case let state? where isKnown: all[index] = Known(name, state)
+      case let state?: all.insert(Known(name, state), at: index)
+      case nil: if isKnown { all.remove(at: index) }
       }
     }
   }
 
   /// Where the name is, or would be.
-  private func place(of name: [UInt8]) -> Int {
+  private func index(of name: [UInt8]) -> Int {
     var (first, end) = (0, all.count)
     while first < end {
       let middle = (first + end) / 2

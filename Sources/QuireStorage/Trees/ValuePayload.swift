@@ -8,7 +8,7 @@ enum ValuePayload {
   private static let wordByteCount = 2
   private static let referenceByteCount = 12
 
-  /// The place of a long value: `byteCount` bytes in a run of overflow pages from `first` on.
+  /// The location of a long value: `byteCount` bytes in a run of overflow pages from `first` on.
   struct Overflow: Equatable {
     var byteCount: UInt64
     var first: PageID

@@ -1,4 +1,4 @@
-/// The number of a page: its place in the file, in pages from the start.
+/// The number of a page: its position in the file, in pages from the start.
 public struct PageID: RawRepresentable, Hashable, Comparable, Sendable {
   public var rawValue: UInt32
 

@@ -36,7 +36,7 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// The number of bytes of whole pages that the log may have between two checkpoints. Beyond it
   /// the log has only changes, and checkpoints must write the other pages twice.
   package var imageByteLimit = 1 << 20
-  /// The most room that the store's file keeps behind its end while the disk has some, in bytes; 0
+  /// The most room that the store's file keeps after its end while the disk has some, in bytes; 0
   /// for none. A full disk then refuses only what makes the store larger: see
   /// `docs/durability.md`. It is 256 KiB, in large files up to 1 MiB, and as much as the log while
   /// there is a larger one. File sizes do not show it, sizes on the disk do. Linux can do this, on
@@ -46,8 +46,8 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// snapshots expire.
   public var retainedByteLimit = 256 << 20
   /// The memory for the pages that one transaction changes, in bytes. One that changes more writes
-  /// pages to places in the file that nothing needs, before the commit and around the log; the file
-  /// then grows by what the transaction changes, and what it replaced is free afterwards.
+  /// pages to locations in the file that nothing needs, before the commit and around the log; the
+  /// file then grows by what the transaction changes, and what it replaced is free afterwards.
   public var transactionByteLimit = 128 << 20
 
   /// What the properties say as their defaults: a file that is created if it is missing, and

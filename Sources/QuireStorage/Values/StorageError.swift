@@ -74,7 +74,7 @@ public enum StorageError: Error, Hashable, Sendable {
   /// The system died while a checkpoint overwrote pages, and the file with whole copies of them,
   /// which the checkpoint writes first, is gone. `pages` can be had from it alone.
   case imagesMissing(path: String, pages: [PageID])
-  /// The file in the log's place belongs to another store.
+  /// The file at the log's path belongs to another store.
   case logForeign(path: String)
   /// Commits known to have been durable can no longer be read from the log.
   case logDamaged(path: String, firstLost: CommitNumber, lastLost: CommitNumber)

@@ -1,7 +1,7 @@
 /// The highest numbers that a store can have (`docs/file-format.md`, Limits): whatever is read from
 /// a file is compared with these before it is counted with. On disk: for ever.
 enum StoreLimits {
-  /// Room is left above, so that the number of a page and those of a few behind it can be added.
+  /// Room is left above, so that the number of a page and those of a few after it can be added.
   static let pageCount: UInt32 = .max - 8
 
   /// The limit of sequences of meta pages, epochs and commits, which counting never reaches.

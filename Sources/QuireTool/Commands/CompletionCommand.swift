@@ -12,7 +12,7 @@ struct CompletionCommand: Command {
     discussion: """
       The script goes to the standard output. For good:
         bash  a line in ~/.bashrc: source <(quire completion bash)
-        zsh   a file _quire in a folder of $fpath, or in ~/.zshrc, behind compinit:
+        zsh   a file _quire in a folder of $fpath, or in ~/.zshrc, after compinit:
               source <(quire completion zsh)
         fish  the file ~/.config/fish/completions/quire.fish
       """,

@@ -14,7 +14,7 @@ struct DiffCommand: Command {
     options: [.json],
     discussion: """
       With two arguments these are two models, of which the current versions are compared. A
-      store stands for the model that it was last opened with, also one that was written in
+      store is the model that it was last opened with, also one that was written in
       Swift: quire diff shipped.quire fresh.quire.
       Obstacles are changes that no mapping can be inferred for; each says what to do about it.
       A difference is no error: the exit code is 0.

@@ -12,7 +12,7 @@ struct DumpCommand: Command {
       .init(flag: "history", "instead: every transaction of the store's history as a line of JSON"),
       .init(flag: "pages", "instead: every page, a line each"),
       .init("page", "N", "instead: one page in full"),
-      .init(flag: "log", "instead, or behind pages: the log and its records"),
+      .init(flag: "log", "instead, or after pages: the log and its records"),
     ],
     discussion: """
       Objects come by entity, then by key; two stores with the same objects give the same text.

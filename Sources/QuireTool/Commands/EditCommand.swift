@@ -31,7 +31,7 @@ struct EditCommand: Command {
         "What the deletion of an artist takes along, by the delete rules of the model",
         #"quire edit gallery.quire --do "delete Artist/3" --dry-run"#),
       .init(
-        "Change an object and insert another that leads to it",
+        "Change an object and insert another that refers to it",
         #"quire edit gallery.quire --do "set Artwork/1 title=Tide; insert Note body=new artwork=Artwork/1""#
       ),
     ])

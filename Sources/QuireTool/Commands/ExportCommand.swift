@@ -17,7 +17,7 @@ struct ExportCommand: Command {
     ],
     discussion: """
       Artwork.jsonl has a line for each artwork: its entity, an id, and its properties by name;
-      what has no value is left out. Relationships lead to ids. Moments are as in ISO 8601, bytes
+      what has no value is left out. Relationships are ids. Moments are as in ISO 8601, bytes
       base64, decimal numbers texts. Artwork.csv (RFC 4180) has a line of names first, the same
       values, and nothing where there is none; "" is an empty text, and ids of several objects have
       spaces between them. quire load makes objects of the lines that are equal to the

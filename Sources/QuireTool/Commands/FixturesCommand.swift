@@ -85,9 +85,9 @@ struct FixturesCommand: Command {
       (SoundFixtures.folderName, sound, FixtureReadme.sound(sound)),
       (DamagedFixtures.folderName, damaged, FixtureReadme.damaged(damaged)),
     ].flatMap { name, fixtures, text in
-      let place = folder.appending(path: name)
-      return fixtures.flatMap(\.files).map { (place.appending(path: $0.name), $0.bytes) }
-        + [(place.appending(path: "README.md"), Array(text.utf8))]
+      let target = folder.appending(path: name)
+      return fixtures.flatMap(\.files).map { (target.appending(path: $0.name), $0.bytes) }
+        + [(target.appending(path: "README.md"), Array(text.utf8))]
     }
   }
 }

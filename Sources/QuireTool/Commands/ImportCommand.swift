@@ -19,7 +19,7 @@ struct ImportCommand: Command {
     ],
     discussion: """
       The source is only read. Keys, versions and the UUID are kept. The new store has the
-      version of the source; quire migrate brings it further. References that lead nowhere are
+      version of the source; quire migrate brings it further. Dangling references are
       left out and reported.
       """,
     examples: [

@@ -24,7 +24,7 @@ struct LoadCommand: Command {
       the model does not fit, or that a rule of the model forbids is named. A store that is there
       keeps its model and its objects.
       A file .csv has the objects of the entity that it is called after, and a first line with the
-      names of properties. Its column id may be missing, where nothing leads to the objects.
+      names of properties. Its column id may be missing, where nothing refers to the objects.
       The save at the end is one step: what of it is done is not known, and not shown.
       """,
     examples: [
@@ -102,7 +102,7 @@ struct LoadCommand: Command {
       try Interruption.check()
       return objects
     } catch {
-      // Where the list ends early, links lead to what is not there: that is not the error.
+      // Where the list ends early, links refer to what is not there: that is not the error.
       try Interruption.check()
       guard let last else { throw error }
       let hint = hint(on: error, content.objects[last].entityName, context)
@@ -110,7 +110,7 @@ struct LoadCommand: Command {
       if !content.hasID(last) {
         text = text.replacing("the exported \(content.objects[last].id).", with: "")
       }
-      throw InputError(at: content.place(of: last), text + (hint.map { "; \($0)" } ?? ""))
+      throw InputError(at: content.location(of: last), text + (hint.map { "; \($0)" } ?? ""))
     }
   }
 
@@ -138,10 +138,11 @@ struct LoadCommand: Command {
       }
       if mistakes.count == 1 {
         throw InputError(
-          at: content.place(of: first.index), naming(Tool.diagnosis(of: first.error), first.error))
+          at: content.location(of: first.index),
+          naming(Tool.diagnosis(of: first.error), first.error))
       }
       let lines = mistakes.prefix(Self.mistakeLimit).map {
-        "\n  \(content.place(of: $0.index)): \(naming($0.error.message, $0.error))"
+        "\n  \(content.location(of: $0.index)): \(naming($0.error.message, $0.error))"
       }
       let rest = mistakes.count - lines.count
       throw InputError(
@@ -198,11 +199,11 @@ private struct WatchedObjects: Collection {
   subscript(index: Int) -> ExportedObject { objects[index] }
 
   func makeIterator() -> AnyIterator<ExportedObject> {
-    var place = 0
+    var index = 0
     return AnyIterator {
-      guard goesOn(place), place < objects.count else { return nil }
-      defer { place += 1 }
-      return objects[place]
+      guard goesOn(index), index < objects.count else { return nil }
+      defer { index += 1 }
+      return objects[index]
     }
   }
 }

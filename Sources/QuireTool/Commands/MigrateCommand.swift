@@ -218,7 +218,7 @@ struct MigrateCommand: Command {
       let destination = names.firstIndex(of: plan.destinationVersion), destination < source
     else { return }
     console.note(
-      "\(plan.destinationVersion) comes before \(plan.sourceVersion): what it has no place for "
+      "\(plan.destinationVersion) comes before \(plan.sourceVersion): what it does not have "
         + "is dropped")
   }
 

@@ -118,9 +118,9 @@ struct PortCommand: Command {
     var parts = ["\(changed) of \(fileCount.counting("file")) \(writes ? "changed" : "to change")"]
     if new > 0 { parts.append("\(new) new") }
     if gone > 0 { parts.append("\(gone) removed") }
-    let places = port.findings.reduce(0) { $0 + max(1, $1.lines.count) }
+    let locations = port.findings.reduce(0) { $0 + max(1, $1.lines.count) }
     let hint = writes || port.changes.isEmpty ? "" : "; --write changes them"
     return parts.joined(separator: ", ") + hint
-      + (places > 0 ? ". \(places.counting("place")) to look at" : "")
+      + (locations > 0 ? ". \(locations.counting("place")) to look at" : "")
   }
 }

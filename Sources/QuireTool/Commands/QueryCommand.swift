@@ -27,7 +27,7 @@ struct QueryCommand: Command {
       sum(k), avg(k), min(k), max(k); --sort takes these names, and groups come by their values
       without it. json is a JSON object on each line, csv has a line of names first.
       FORMAT of --where knows dates as 2024-05-31 or "2024-05-31 12:30", in UTC or with +02:00
-      behind, and objects as Artwork/12: objectID == "Artwork/12".
+      after it, and objects as Artwork/12: objectID == "Artwork/12".
 
       Objects are written as they are read: memory holds their order, eight bytes each, and with
       --sort what they are sorted by, until they are. The widths of a table are those of its first

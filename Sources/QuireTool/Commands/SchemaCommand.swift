@@ -26,7 +26,7 @@ struct SchemaCommand: Command {
   private enum Format: String, CaseIterable {
     case swift, mermaid, svg
 
-    /// The format that the name of a file stands for.
+    /// The format that the name of a file represents.
     init?(nameOf file: String) {
       switch URL(filePath: file).pathExtension.lowercased() {
       case "swift": self = .swift

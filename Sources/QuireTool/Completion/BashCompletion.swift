@@ -79,7 +79,7 @@ struct BashCompletion {
     return cases + ["    \(files.joined(separator: "|"))) return ;;"]
   }
 
-  /// A case for each command: its options behind a hyphen, else the words of its operand or files.
+  /// A case for each command: its options after a hyphen, else the words of its operand or files.
   private var arguments: [String] {
     syntaxes.map { syntax in
       let options = (syntax.options.map(\.name) + ["help"]).map { "--\($0)" }

@@ -35,8 +35,8 @@ struct SalvageText {
     }
     lines += shortened(
       report.brokenLinks.filter { isMeant($0.entity) }.map {
-        "\($0.entity)/p\($0.key).\($0.relationship) led to \($0.destination)/p\($0.destinationKey), "
-          + "which is lost"
+        "\($0.entity)/p\($0.key).\($0.relationship) referred to "
+          + "\($0.destination)/p\($0.destinationKey), which is lost"
       }, "links to lost objects")
     lines += report.lostLinks.filter { isMeant($0.entity) }.map {
       "\($0.count.counting("link")) of \($0.entity).\($0.relationship) lost"

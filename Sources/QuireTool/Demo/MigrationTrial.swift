@@ -34,13 +34,13 @@ package struct MigrationTrial {
     var failures: [String] = []
     do {
       for run in 1...Self.runCount {
-        let place = run == 1 ? keep : nil
-        let copies = place ?? folder.appending(path: UUID().uuidString)
+        let kept = run == 1 ? keep : nil
+        let copies = kept ?? folder.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
         let check = try MigrationCheck(of: fixture, to: model, in: copies)
         checks.append(check)
         for failure in check.failures where !failures.contains(failure) { failures.append(failure) }
-        if place == nil { try FileManager.default.removeItem(at: copies) }
+        if kept == nil { try FileManager.default.removeItem(at: copies) }
       }
     } catch {
       failures.append(Tool.diagnosis(of: error))

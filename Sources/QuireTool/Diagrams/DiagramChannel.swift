@@ -37,7 +37,7 @@ struct DiagramChannel {
         !waiting.contains { $0 != wire && Self.meet(wires[$0].left, wires[wire].right) }
       }
       let wire = waiting.remove(at: next ?? 0)
-      tracks[wire] = firstTrack(for: wires[wire], behind: placed)
+      tracks[wire] = firstTrack(for: wires[wire], after: placed)
       trackCount = max(trackCount, tracks[wire] + 1)
       placed.append(wire)
     }
@@ -57,7 +57,7 @@ struct DiagramChannel {
   }
 
   /// The first track to the right of all wires that it would overlap.
-  private func firstTrack(for wire: Wire, behind placed: [Int]) -> Int {
+  private func firstTrack(for wire: Wire, after placed: [Int]) -> Int {
     var track = 0
     for number in placed {
       let other = wires[number]

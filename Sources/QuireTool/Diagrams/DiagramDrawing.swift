@@ -14,7 +14,7 @@ struct DiagramDrawing {
   private let diagram: ModelDiagram
   private let layout: DiagramLayout
   private let title: String
-  /// The address that a click on an entity leads to; `nil` for none.
+  /// The address that a click on an entity opens; `nil` for none.
   private let address: ((String) -> String)?
 
   init(
@@ -48,7 +48,7 @@ struct DiagramDrawing {
   }
 
   /// Where a line ends at a box. At the head, inheritance and relationships without an inverse have
-  /// places of their own, so that their marks do not cover each other.
+  /// positions of their own, so that their marks do not cover each other.
   private static func port(
     _ end: ModelDiagram.End, of line: ModelDiagram.Line, in diagram: ModelDiagram
   ) -> DiagramLayout.Port {
@@ -60,8 +60,8 @@ struct DiagramDrawing {
   }
 
   private static func middle(ofRow row: Int, in box: ModelDiagram.Box) -> Double {
-    let isBehindAttributes = row >= box.attributes.count && !box.attributes.isEmpty
-    return headHeight + padding + (isBehindAttributes ? 2 * padding : 0)
+    let isAfterAttributes = row >= box.attributes.count && !box.attributes.isEmpty
+    return headHeight + padding + (isAfterAttributes ? 2 * padding : 0)
       + (Double(row) + 0.5) * rowHeight
   }
 
@@ -174,8 +174,8 @@ struct DiagramDrawing {
   /// A path with round corners.
   private static func path(through corners: [DiagramLayout.Point]) -> String {
     var path = "M\(digits(corners[0].x)) \(digits(corners[0].y))"
-    for place in corners.indices.dropFirst().dropLast() {
-      let (before, corner, after) = (corners[place - 1], corners[place], corners[place + 1])
+    for index in corners.indices.dropFirst().dropLast() {
+      let (before, corner, after) = (corners[index - 1], corners[index], corners[index + 1])
       func step(_ other: DiagramLayout.Point) -> (Double, Double) {
         let distance = max(abs(other.x - corner.x), abs(other.y - corner.y))
         let radius = min(5, distance / 2)

@@ -4,8 +4,8 @@
 ///
 /// 1. Each connected part is laid out alone. Its boxes get columns, begun by the distance from the
 ///    box with the most lines, then moved while that makes lines shorter or columns more equal.
-/// 2. A line that passes a column gets a place of its own there, so that it never runs through a
-///    box. Boxes and such places are put in an order with few crossings.
+/// 2. A line that passes a column gets a position of its own there, so that it never runs through a
+///    box. Boxes and such positions are put in an order with few crossings.
 /// 3. Each stands as near to what it is connected with as the order allows.
 /// 4. Between two columns is a channel, in which every line has a vertical piece of its own.
 ///

@@ -2,9 +2,9 @@
 struct DiagramPart {
   typealias Point = DiagramLayout.Point
 
-  /// A box, or the place where a line passes a column.
+  /// A box, or the point where a line passes a column.
   private struct Node {
-    /// `nil` for a place of a line.
+    /// `nil` for a point of a line.
     var box: Int?
     var column: Int
     var height: Double
@@ -45,20 +45,20 @@ struct DiagramPart {
   init(
     boxes: [DiagramLayout.Size], members: [Int], connections: [DiagramLayout.Connection]
   ) {
-    let places = Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1, $0) })
-    let own = connections.indices.filter { places[connections[$0].start.box] != nil }
+    let positions = Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1, $0) })
+    let own = connections.indices.filter { positions[connections[$0].start.box] != nil }
     let pairs = own.compactMap { number -> (Int, Int)? in
       let connection = connections[number]
-      guard let start = places[connection.start.box], let end = places[connection.end.box],
+      guard let start = positions[connection.start.box], let end = positions[connection.end.box],
         start != end
       else { return nil }
       return (start, end)
     }
     let assigned = DiagramColumns(boxes: members.map { boxes[$0] }, pairs: pairs).columns
-    for (place, box) in members.enumerated() {
-      nodes.append(Node(box: box, column: assigned[place], height: boxes[box].height))
+    for (position, box) in members.enumerated() {
+      nodes.append(Node(box: box, column: assigned[position], height: boxes[box].height))
     }
-    for number in own { addPieces(of: connections[number], number, places) }
+    for number in own { addPieces(of: connections[number], number, positions) }
     columns = Array(repeating: [], count: (assigned.max() ?? 0) + 1)
     for (number, node) in nodes.enumerated() { columns[node.column].append(number) }
     piecesOfNode = Array(repeating: [], count: nodes.count)
@@ -71,9 +71,10 @@ struct DiagramPart {
   }
 
   private mutating func addPieces(
-    of connection: DiagramLayout.Connection, _ number: Int, _ places: [Int: Int]
+    of connection: DiagramLayout.Connection, _ number: Int, _ positions: [Int: Int]
   ) {
-    guard let start = places[connection.start.box], let end = places[connection.end.box] else {
+    guard let start = positions[connection.start.box], let end = positions[connection.end.box]
+    else {
       return
     }
     var left = Port(node: start, offset: connection.start.offset)
@@ -123,15 +124,15 @@ struct DiagramPart {
     for _ in 0..<8 {
       let before = least
       for column in columns.indices {
-        for place in columns[column].indices.dropLast() {
+        for position in columns[column].indices.dropLast() {
           let former = nodes
-          columns[column].swapAt(place, place + 1)
+          columns[column].swapAt(position, position + 1)
           for other in columns.indices { pack(other) }
           let changed = cost
           if changed < least - 1e-6 {
             least = changed
           } else {
-            columns[column].swapAt(place, place + 1)
+            columns[column].swapAt(position, position + 1)
             nodes = former
           }
         }
@@ -175,8 +176,8 @@ struct DiagramPart {
     var offset = 0.0
     var offsets: [Double] = []
     var pools: [(sum: Double, weight: Double, count: Int)] = []
-    for (place, number) in columns[column].enumerated() {
-      if place > 0 { offset += gap(columns[column][place - 1], number) }
+    for (position, number) in columns[column].enumerated() {
+      if position > 0 { offset += gap(columns[column][position - 1], number) }
       offsets.append(offset)
       // A line that passes has nothing but its straightness to lose.
       let weight = nodes[number].box == nil ? 3.0 : Double(max(1, piecesOfNode[number].count))
@@ -191,11 +192,11 @@ struct DiagramPart {
         )
       }
     }
-    var place = 0
+    var position = 0
     for pool in pools {
       for _ in 0..<pool.count {
-        nodes[columns[column][place]].y = pool.sum / pool.weight + offsets[place]
-        place += 1
+        nodes[columns[column][position]].y = pool.sum / pool.weight + offsets[position]
+        position += 1
       }
     }
   }
@@ -256,10 +257,10 @@ struct DiagramPart {
       x += columnWidth
       let own = pieces.indices.filter { nodes[pieces[$0].left.node].column == column }
       let channel = DiagramChannel(own.map { wire(of: pieces[$0]) })
-      for (place, number) in own.enumerated() {
-        let wire = channel.wires[place]
+      for (position, number) in own.enumerated() {
+        let wire = channel.wires[position]
         let turn =
-          x + DiagramChannel.margin + Double(channel.tracks[place]) * DiagramChannel.spacing
+          x + DiagramChannel.margin + Double(channel.tracks[position]) * DiagramChannel.spacing
         let far = wire.returns ? x : x + channel.width
         corners[pieces[number].connection, default: []] += [
           Point(x: x, y: wire.left), Point(x: turn, y: wire.left), Point(x: turn, y: wire.right),

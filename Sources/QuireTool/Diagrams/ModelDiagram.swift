@@ -69,16 +69,16 @@ struct ModelDiagram {
     var lines: [Line] = []
     var drawn: Set<InverseChoice.Key> = []
     for (number, entity) in model.entities.enumerated() {
-      if let parent = entity.parent, let place = numbers[parent.name] {
+      if let parent = entity.parent, let box = numbers[parent.name] {
         lines.append(
           Line(
             start: End(box: number, row: nil, mark: .none),
-            end: End(box: place, row: nil, mark: .parent), kind: .inheritance,
+            end: End(box: box, row: nil, mark: .parent), kind: .inheritance,
             explanation: "\(entity.name) is a \(parent.name)"))
       }
       for relationship in entity.declaration.relationships {
         let key = InverseChoice.Key(entity: entity.name, name: relationship.name)
-        guard drawn.insert(key).inserted, let place = numbers[relationship.destination] else {
+        guard drawn.insert(key).inserted, let box = numbers[relationship.destination] else {
           continue
         }
         let start = End(
@@ -86,7 +86,7 @@ struct ModelDiagram {
         var line = Line(
           start: start,
           end: End(
-            box: place, row: nil, mark: Mark(relationship), cardinality: relationship.cardinality),
+            box: box, row: nil, mark: Mark(relationship), cardinality: relationship.cardinality),
           kind: relationship.deleteRule == .cascade ? .cascade : .relationship,
           explanation: "\(entity.name).\(relationship.name): \(relationship.inWords)")
         if let inverse = model.inverse(of: relationship) {

@@ -1,7 +1,7 @@
 /// Reads the statements of a script.
 struct EditParser {
   private let text: [Character]
-  private var place = 0
+  private var index = 0
   private var position = EditScript.Position(line: 1, column: 1)
 
   static func parse(_ text: String) throws(EditMistake) -> EditScript {
@@ -18,7 +18,7 @@ struct EditParser {
   /// - Returns: `nil` at the end.
   private mutating func statement() throws(EditMistake) -> EditScript.Statement? {
     skipBetweenStatements()
-    if place == text.count { return nil }
+    if index == text.count { return nil }
     let keyword = try word("insert, set or delete")
     switch keyword.text {
     case "insert": return try insertion()
@@ -40,7 +40,7 @@ struct EditParser {
     let entity = try word("the name of an entity")
     var name: EditScript.Word?
     skipSpaces()
-    let (start, startPosition) = (place, position)
+    let (start, startPosition) = (index, position)
     if let next = bareWord(), next.text == "as" {
       let given = try word("a name such as $new")
       guard given.text.hasPrefix("$"), given.text.count > 1 else {
@@ -49,7 +49,7 @@ struct EditParser {
       }
       name = given
     } else {
-      (place, position) = (start, startPosition)
+      (index, position) = (start, startPosition)
     }
     return .insert(entity: entity, name: name, try assignments(atLeastOne: false))
   }
@@ -73,13 +73,13 @@ struct EditParser {
     guard let next = bareWord(), next.text == "where" else {
       throw EditMistake(
         position: wherePosition,
-        reason: "behind \(first.text) is expected: where \"FORMAT\". One object is \(first.text)/12"
+        reason: "after \(first.text) is expected: where \"FORMAT\". One object is \(first.text)/12"
       )
     }
     let format = try value("a predicate format in quotes")
     guard format.isQuoted else {
       throw EditMistake(
-        position: format.position, reason: "the predicate format behind where stands in quotes")
+        position: format.position, reason: "the predicate format after where stands in quotes")
     }
     return .matches(entity: first, format: format)
   }
@@ -109,7 +109,7 @@ struct EditParser {
     case "-" where peek(1) == "=": operation = .remove
     default:
       throw EditMistake(
-        position: position, reason: "behind \(key.text) is expected: =, += or -=")
+        position: position, reason: "after \(key.text) is expected: =, += or -=")
     }
     for _ in operation.rawValue { advance() }
     skipSpaces()
@@ -161,7 +161,7 @@ struct EditParser {
     var word = EditScript.Word(text: "", isQuoted: true, position: position)
     advance()
     while let next = peek {
-      let place = position
+      let start = position
       advance()
       if next == quote { return word }
       guard next == "\\" else {
@@ -178,7 +178,7 @@ struct EditParser {
       case "\\", "\"", "'": word.text.append(escape)
       default:
         throw EditMistake(
-          position: place, reason: #"\\#(escape) is no escape: those are \n \t \r \0 \\ \" \'"#)
+          position: start, reason: #"\\#(escape) is no escape: those are \n \t \r \0 \\ \" \'"#)
       }
     }
     throw EditMistake(position: word.position, reason: "this quote is not closed")
@@ -186,10 +186,10 @@ struct EditParser {
 
   // MARK: Characters
 
-  private var peek: Character? { place < text.count ? text[place] : nil }
+  private var peek: Character? { index < text.count ? text[index] : nil }
 
   private func peek(_ offset: Int) -> Character? {
-    place + offset < text.count ? text[place + offset] : nil
+    index + offset < text.count ? text[index + offset] : nil
   }
 
   /// Whether a statement ends here.
@@ -199,12 +199,12 @@ struct EditParser {
   }
 
   private mutating func advance() {
-    if text[place].isNewline {
+    if text[index].isNewline {
       position = EditScript.Position(line: position.line + 1, column: 1)
     } else {
       position.column += 1
     }
-    place += 1
+    index += 1
   }
 
   private mutating func skipSpaces() {

@@ -9,13 +9,13 @@
 ///
 /// Statements end with the line or a semicolon, but not inside of quotes; `#` begins a comment.
 struct EditScript {
-  /// A place in the text, both from 1.
+  /// A position in the text, both from 1.
   struct Position {
     var line: Int
     var column: Int
   }
 
-  /// A word with its place.
+  /// A word with its position.
   struct Word {
     var text: String
     /// Whether it stood in quotes: then it is a text, whatever it says.
@@ -70,10 +70,10 @@ struct EditMistake: Error {
   func inputError(in text: String, _ source: String) -> InputError {
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
     let line = position.line <= lines.count ? lines[position.line - 1] : ""
-    let place = lines.count > 1 ? "line \(position.line), column" : "column"
+    let location = lines.count > 1 ? "line \(position.line), column" : "column"
     let indent = line.prefix(position.column - 1).reduce(0) { $0 + $1.columnCount }
     return InputError(
-      at: "\(source)\(place) \(position.column)",
+      at: "\(source)\(location) \(position.column)",
       """
       \(reason)
         \(String(line.map { $0 == "\t" ? " " : $0 }))

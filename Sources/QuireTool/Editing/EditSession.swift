@@ -13,7 +13,7 @@ struct EditSession {
   private var mentions: [ManagedObjectID: Mention] = [:]
   private var scriptNumber = -1
 
-  /// A place in one of several scripts.
+  /// A position in one of several scripts.
   struct Mention {
     let script: Int
     let position: EditScript.Position
@@ -192,7 +192,7 @@ struct EditSession {
       else {
         throw EditMistake(
           position: word.position,
-          reason: "\(relationship.name) leads to \(relationship.destination), not to "
+          reason: "\(relationship.name) refers to \(relationship.destination), not to "
             + member.entity.name)
       }
       return member
@@ -201,7 +201,7 @@ struct EditSession {
       guard assignment.operation == .set, assignment.values.count == 1 else {
         throw EditMistake(
           position: assignment.key.position,
-          reason: "\(relationship.name) leads to one object: \(relationship.name)=…")
+          reason: "\(relationship.name) refers to one object: \(relationship.name)=…")
       }
       try object.setValue(members.first, forKey: relationship.name)
     } else {

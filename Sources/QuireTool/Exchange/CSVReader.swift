@@ -10,7 +10,7 @@ struct CSVReader {
   }
 
   private let bytes: [UInt8]
-  /// The place of the next byte; the number of bytes that were read.
+  /// The offset of the next byte; the number of bytes that were read.
   private(set) var position = 0
   /// The line of the next byte, from 1.
   private(set) var line = 1
@@ -32,7 +32,7 @@ struct CSVReader {
     while true {
       fields.append(try field())
       if position == bytes.count || takeLineEnd() { return fields }
-      // Behind a field there is a comma or the end of the line, or it would go on.
+      // After a field there is a comma or the end of the line, or it would go on.
       position += 1
     }
   }
@@ -64,7 +64,7 @@ struct CSVReader {
         guard position < bytes.count, bytes[position] == 0x22 else {
           guard position == bytes.count || [0x2C, 0x0A, 0x0D].contains(bytes[position]) else {
             throw Mistake(
-              line: line, reason: "behind the quote that ends a value there is no comma")
+              line: line, reason: "after the quote that ends a value there is no comma")
           }
           return try text(value[...], start)
         }

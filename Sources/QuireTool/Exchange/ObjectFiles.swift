@@ -5,14 +5,14 @@ import QuireXcode
 
 /// The files that `load` reads objects of: a folder of them, or one.
 struct ObjectFiles {
-  /// Objects, with the place of each for messages.
+  /// Objects, with the location of each for messages.
   struct Content {
     var objects: [ExportedObject] = []
     fileprivate var files: [(first: Int, path: String)] = []
     fileprivate var lines: [Int] = []
 
     /// “…/Artwork.csv, line 7”.
-    func place(of index: Int) -> String {
+    func location(of index: Int) -> String {
       let path = files.last { $0.first <= index }?.path ?? ""
       return "\(path), line \(lines[index])"
     }
@@ -44,8 +44,8 @@ struct ObjectFiles {
             }
           guard let missing = destinations.first(where: { !ids.contains($0) }) else { continue }
           throw InputError(
-            at: place(of: index),
-            "\(name) leads to “\(missing.prefix(40))”, which is not an id in these files: add the "
+            at: location(of: index),
+            "\(name) refers to “\(missing.prefix(40))”, which is not an id in these files: add the "
               + "object, or drop such links by --drop-missing")
         }
       }

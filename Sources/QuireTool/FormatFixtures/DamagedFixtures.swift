@@ -49,7 +49,7 @@ package struct DamagedFixtures {
     foreignLog = third.log ?? []
   }
 
-  /// Each commit writes all values anew, in the same places.
+  /// Each commit writes all values anew, at the same offsets.
   private static func commit(_ number: Int) -> [FixtureStep] {
     var steps: [FixtureStep] = (0..<40).map {
       .put(tree: "a", key: Int64($0), value: FixtureStep.bytes(20, seed: $0 + 50 * number))
@@ -73,7 +73,7 @@ package struct DamagedFixtures {
 
   // MARK: Pages
 
-  private func place(_ page: Int) -> Range<Int> {
+  private func range(_ page: Int) -> Range<Int> {
     page * Self.pageSize..<(page + 1) * Self.pageSize
   }
 
@@ -98,26 +98,26 @@ package struct DamagedFixtures {
       store)
 
     store = closed
-    store.replaceSubrange(place(leaf).suffix(256), with: earlier[place(leaf).suffix(256)])
+    store.replaceSubrange(range(leaf).suffix(256), with: earlier[range(leaf).suffix(256)])
     add(
       "torn-page", "the second half of page \(leaf), a leaf, as it was at commit 1",
       finding: "page \(leaf): \(wrong)", store)
 
     store = closed
-    store.replaceSubrange(place(leaf), with: earlier[place(leaf)])
+    store.replaceSubrange(range(leaf), with: earlier[range(leaf)])
     add(
       "stale-page", "page \(leaf), a leaf, as it was at commit 1: a write that was lost",
       finding: "page \(leaf): it is of commit 1, which is not the one that wrote it last", store)
 
     store = closed
-    store.replaceSubrange(place(other), with: closed[place(leaf)])
+    store.replaceSubrange(range(other), with: closed[range(leaf)])
     add(
       "misdirected-page", "page \(leaf) also in the place of page \(other), a leaf",
       finding: "page \(other): \(wrong)", store)
 
     store = closed
     store.replaceSubrange(
-      place(overflow), with: [UInt8](repeating: 0, count: Self.pageSize))
+      range(overflow), with: [UInt8](repeating: 0, count: Self.pageSize))
     add(
       "zeroed-page", "zeros in the place of page \(overflow), a part of a long value",
       finding: "page \(overflow): \(wrong)", store)
@@ -135,7 +135,7 @@ package struct DamagedFixtures {
       opening: "page 3 is damaged: the first page map cannot be read: \(wrong)", store)
 
     store = closed
-    for page in [3, leaf] { store.replaceSubrange(place(page), with: earlier[place(page)]) }
+    for page in [3, leaf] { store.replaceSubrange(range(page), with: earlier[range(page)]) }
     add(
       "stale-map",
       "page 3, the page map, and page \(leaf), a leaf, as they were at commit 1: writes that were "
@@ -157,7 +157,7 @@ package struct DamagedFixtures {
       finding: "page \(leaf): it is marked as free, but something refers to it", store)
 
     store = closed
-    // Behind the length of the value: kind, flags, zeros, root, then the count.
+    // After the length of the value: kind, flags, zeros, root, then the count.
     let catalogued = try closedAnatomy.content(of: 4).entries[0].offset + 2 + 8
     store[4 * Self.pageSize + catalogued] += 1
     PageSealing.seal(&store, page: 4, pageSize: Self.pageSize, identity: Self.identity)
@@ -177,7 +177,7 @@ package struct DamagedFixtures {
 
     store = closed
     store.replaceSubrange(
-      place(0),
+      range(0),
       with: StoreForgery.identityPage(
         pageSize: Self.pageSize, identity: Self.otherIdentity, version: .current))
     let bothWrong = "page 1 is damaged: the checksums of both meta pages are wrong"
@@ -186,7 +186,7 @@ package struct DamagedFixtures {
       store)
 
     store.replaceSubrange(
-      place(0),
+      range(0),
       with: StoreForgery.identityPage(
         pageSize: Self.pageSize, identity: Self.identity,
         version: FormatVersion(major: 2, minor: 0)))

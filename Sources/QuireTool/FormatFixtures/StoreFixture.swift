@@ -88,7 +88,7 @@ enum FixtureStep {
     }
   }
 
-  /// Bytes that differ from place to place and from seed to seed.
+  /// Bytes that differ from offset to offset and from seed to seed.
   static func bytes(_ count: Int, seed: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed &* 7 &+ $0 / 251) }
   }

@@ -39,19 +39,19 @@ struct FixtureFolder {
   }
 
   private static func search(upwardFrom start: URL) -> FixtureFolder? {
-    var place = start.standardizedFileURL
+    var candidate = start.standardizedFileURL
     while true {
-      let folder = FixtureFolder(url: place.appending(path: "Fixtures"))
+      let folder = FixtureFolder(url: candidate.appending(path: "Fixtures"))
       if folder.isPresent { return folder }
-      let parent = place.deletingLastPathComponent().standardizedFileURL
-      if parent.path == place.path { return nil }
-      place = parent
+      let parent = candidate.deletingLastPathComponent().standardizedFileURL
+      if parent.path == candidate.path { return nil }
+      candidate = parent
     }
   }
 
   private var isPresent: Bool { FileManager.default.fileExists(atPath: modelURL.path) }
 
-  /// The stores, in the order of the versions they are named after, others behind them.
+  /// The stores, in the order of the versions they are named after, others after them.
   ///
   /// - Throws: when a version has no store, because its stores would then not be tested.
   func stores(of model: VersionedModel) throws -> [URL] {

@@ -10,16 +10,20 @@ extension GeneratedCode {
   /// - Returns: the paths, in the order of ``files``.
   /// - Throws: what is in the way.
   func write(to folder: URL, replaces: Bool) throws -> [String] {
-    let places = files.map { folder.appending(path: $0.name) }
-    for place in places {
+    let destinations = files.map { folder.appending(path: $0.name) }
+    for destination in destinations {
       var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: place.path, isDirectory: &isFolder) else {
+      guard FileManager.default.fileExists(atPath: destination.path, isDirectory: &isFolder) else {
         continue
       }
-      if isFolder.boolValue { throw InputError("there is a folder of this name: \(place.path)") }
+      if isFolder.boolValue {
+        throw InputError("there is a folder of this name: \(destination.path)")
+      }
       if !replaces {
         throw InputError(
-          "there is a file already: \(place.path). Nothing was written; --force replaces files")
+          "there is a file already: \(destination.path). Nothing was written; --force replaces "
+            + "files"
+        )
       }
     }
     let isNew = !FileManager.default.fileExists(atPath: folder.path)
@@ -31,27 +35,27 @@ extension GeneratedCode {
       for file in files {
         try Data(file.text.utf8).write(to: workshop.appending(path: file.name))
       }
-      try exchange(places, with: workshop)
+      try exchange(destinations, with: workshop)
     } catch {
       if isNew { try? FileManager.default.removeItem(at: folder) }
       throw error
     }
-    return places.map(\.path)
+    return destinations.map(\.path)
   }
 
-  /// Renames the files in the workshop to their places, all or none.
-  private func exchange(_ places: [URL], with workshop: URL) throws {
+  /// Renames the files in the workshop to their destinations, all or none.
+  private func exchange(_ destinations: [URL], with workshop: URL) throws {
     var undo: [() -> Void] = []
     do {
-      for place in places {
-        let former = workshop.appending(path: "\(place.lastPathComponent).former")
-        if FileManager.default.fileExists(atPath: place.path) {
-          try FileManager.default.moveItem(at: place, to: former)
-          undo.append { try? FileManager.default.moveItem(at: former, to: place) }
+      for destination in destinations {
+        let former = workshop.appending(path: "\(destination.lastPathComponent).former")
+        if FileManager.default.fileExists(atPath: destination.path) {
+          try FileManager.default.moveItem(at: destination, to: former)
+          undo.append { try? FileManager.default.moveItem(at: former, to: destination) }
         }
         try FileManager.default.moveItem(
-          at: workshop.appending(path: place.lastPathComponent), to: place)
-        undo.append { try? FileManager.default.removeItem(at: place) }
+          at: workshop.appending(path: destination.lastPathComponent), to: destination)
+        undo.append { try? FileManager.default.removeItem(at: destination) }
       }
     } catch {
       for step in undo.reversed() { step() }

@@ -44,7 +44,7 @@ struct InverseChoice {
   /// Whether the relationship names its inverse, which the other side then need not do.
   func namesInverse(_ key: Key) -> Bool { sayers.contains(key) }
 
-  /// Whether the relationship has to say that it has no inverse, as another one leads back to its
+  /// Whether the relationship has to say that it has no inverse, as another one refers back to its
   /// entity.
   func deniesInverse(_ key: Key) -> Bool { loners.contains(key) }
 

@@ -99,15 +99,15 @@ extension ModelCode {
 
   func statement(_ index: FetchIndexDescription) -> SwiftStatement {
     var arguments = Arguments([SwiftArgument(nil, .string(index.name))])
-    for (place, element) in index.elements.enumerated() {
-      arguments.list.append(SwiftArgument(place == 0 ? "on" : nil, code(element)))
+    for (position, element) in index.elements.enumerated() {
+      arguments.list.append(SwiftArgument(position == 0 ? "on" : nil, code(element)))
     }
     if index.elements.isEmpty { arguments.list.append(SwiftArgument(nil, .array([]))) }
     arguments.add("where", index.partialIndexPredicate)
     arguments.add(userInfo: index.userInfo)
     var statement = SwiftStatement(type("FetchIndex"), arguments.list)
-    for (place, element) in index.elements.enumerated() where element.kind == .rTree {
-      let path = "elements[\(place)]"
+    for (position, element) in index.elements.enumerated() where element.kind == .rTree {
+      let path = "elements[\(position)]"
       if !element.isAscending { statement.changes.append(("\(path).isAscending", .text("false"))) }
       if element.property == nil { statement.changes.append(("\(path).kind", .text(".rTree"))) }
     }

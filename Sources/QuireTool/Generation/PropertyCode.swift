@@ -9,7 +9,7 @@ enum PropertyCode {
     var isOptional: Bool
   }
 
-  /// The type of the property that stands for an attribute; `nil` where there is none.
+  /// The type of the property that represents an attribute; `nil` where there is none.
   ///
   /// A URL has no empty value, so that its property is always optional.
   static func type(of attribute: AttributeDescription) -> ValueType? {

@@ -36,7 +36,7 @@ indirect enum SwiftExpression {
     }
   }
 
-  /// The columns that the formatter wants for the expression on one line: a comma behind the last
+  /// The columns that the formatter wants for the expression on one line: a comma after the last
   /// of several elements counts as if it were there.
   var width: Int { line.count + commaCount }
 
@@ -73,7 +73,7 @@ indirect enum SwiftExpression {
     switch self {
     case .text, .foundation:
       let text = start.isEmpty ? margin + line : "\(margin)  \(line)"
-      // A parenthesis that has no room behind the text has a line of its own.
+      // A parenthesis that has no room after the text has a line of its own.
       let isFull = end.hasPrefix(")") && text.count + end.count > SwiftFormat.width
       return (start.isEmpty ? [] : [margin + start])
         + (isFull ? [text, margin.dropLast(2) + end] : [text + end])

@@ -12,7 +12,7 @@ package enum SwiftNames {
     "typealias", "var", "where", "while",
   ]
 
-  /// Words that mean something else behind a dot, also between grave accents.
+  /// Words that mean something else after a dot, also between grave accents.
   private static let impossible: Set<String> = ["Protocol", "Self", "Type", "_", "init", "self"]
 
   /// The properties that all objects have: a class cannot have another one of the name.

@@ -43,7 +43,7 @@ struct SwiftStatement {
     return lines + (changes.isEmpty ? [last] : changeLines(after: last, indent: indent))
   }
 
-  /// The call with what opens a brace behind it. A call that is broken has its last parenthesis on
+  /// The call with what opens a brace after it. A call that is broken has its last parenthesis on
   /// the line of the brace.
   private func opened(_ head: String, _ brace: String, _ width: Int, indent: Int) -> [String] {
     if width + brace.count <= SwiftFormat.width { return [head + brace] }

@@ -1,7 +1,7 @@
 /// The arguments of a command, checked against its syntax.
 ///
-/// Options are written `--name value` or `--name=value`, in any place, each at most once unless it
-/// is repeatable; `--` ends them, for files whose names begin with a hyphen.
+/// Options are written `--name value` or `--name=value`, in any position, each at most once unless
+/// it is repeatable; `--` ends them, for files whose names begin with a hyphen.
 struct Arguments {
   private let syntax: CommandSyntax
   /// The operands in the order of the syntax.

@@ -72,7 +72,7 @@ package final class TaskProgress: Sendable {
     return state.withLock {
       if $0.isOver { return false }
       $0.isDrawn = true
-      // Not into the last column, behind which some terminals begin a new line.
+      // Not into the last column, after which some terminals begin a new line.
       let line = $0.text.line(after: elapsed).cut(to: max(columnCount - 1, 0))
       Self.write("\r\(line)\u{1B}[K")
       return true

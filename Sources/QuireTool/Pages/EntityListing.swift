@@ -4,7 +4,7 @@ import QuireModel
 
 /// The objects of an entity for the page of a store, without those of its subentities.
 ///
-/// An object is a list: its key, its attributes, its relationships. Most values stand for
+/// An object is a list: its key, its attributes, its relationships. Most values represent
 /// themselves. Others are objects: `{"t": start, "n": length}` is a long text, `{"b": length, "h":
 /// start}` bytes in hexadecimal digits, `{"c": …}` a composite value, `{"e": message}` what could
 /// not be read. A relationship is `null`, `[entity, key]`, or a count and its members:
@@ -13,7 +13,7 @@ struct EntityListing {
   private static let byteLimit = 64
 
   let store: URL
-  /// The places of entities in the model.
+  /// The positions of entities in the model.
   let numbers: [String: Int]
   /// The largest number of objects.
   let limit: Int

@@ -3,7 +3,7 @@ import QuireStorage
 /// The pages of a store's file as cells of a map: a cell for each, in a large store one for several
 /// that follow each other.
 package struct PageCells {
-  /// In the order of the legend. The script colours them by their place.
+  /// In the order of the legend. The script colours them by their position.
   static let kinds = [
     "identity", "meta", "map", "record leaf", "record inner", "index leaf", "index inner",
     "overflow", "free", "damaged",

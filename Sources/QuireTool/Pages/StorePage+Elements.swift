@@ -61,9 +61,9 @@ extension StorePage {
     const entities = data.entities;
     const entitiesByName = new Map(entities.map(entity => [entity.name, entity]));
     for (const entity of entities) {
-      entity.byKey = new Map(entity.objects.map((object, place) => [object[0], place]));
+      entity.byKey = new Map(entity.objects.map((object, index) => [object[0], index]));
       entity.subentities = entities.filter(other => other.parent === entity.name);
-      entity.labelPlaces = labelPlaces(entity);
+      entity.labelIndexes = labelIndexes(entity);
     }
 
     /** The entity and all that inherit from it. */
@@ -85,23 +85,23 @@ extension StorePage {
       return `#/object/${encodeURIComponent(entity.name)}/${key}`;
     }
 
-    /** The places of up to three attributes that name an object, the best first. */
-    function labelPlaces(entity) {
+    /** The indexes of up to three attributes that name an object, the best first. */
+    function labelIndexes(entity) {
       const names = ["name", "title", "label", "displayname", "subject", "email", "slug"];
-      const rank = place => {
-        const name = entity.attributes[place].name.toLowerCase();
+      const rank = index => {
+        const name = entity.attributes[index].name.toLowerCase();
         if (names.includes(name)) return names.indexOf(name);
         return names.length + (names.some(part => name.includes(part)) ? 0 : 1);
       };
       return [...entity.attributes.keys()]
-        .filter(place => entity.attributes[place].type === "string"
-          && !/url|path$/i.test(entity.attributes[place].name))
+        .filter(index => entity.attributes[index].type === "string"
+          && !/url|path$/i.test(entity.attributes[index].name))
         .sort((left, right) => rank(left) - rank(right)).slice(0, 3);
     }
 
     function label(entity, object) {
-      for (const place of entity.labelPlaces) {
-        const text = plain(object[1 + place], "string").trim();
+      for (const index of entity.labelIndexes) {
+        const text = plain(object[1 + index], "string").trim();
         if (text) return text.length > 60 ? text.slice(0, 59) + "…" : text;
       }
       return "";
@@ -111,12 +111,12 @@ extension StorePage {
     function reference(number, key) {
       const entity = entities[number];
       if (!entity) return make("span", { class: "quiet" }, `p${key} of an unknown entity`);
-      const place = entity.byKey.get(key);
+      const index = entity.byKey.get(key);
       const name = `${entity.name}/p${key}`;
-      if (place === undefined) {
+      if (index === undefined) {
         return make("span", { class: "quiet", title: "The page does not have this object." }, name);
       }
-      const text = label(entity, entity.objects[place]);
+      const text = label(entity, entity.objects[index]);
       return link(objectAddress(entity, key), text || name);
     }
 

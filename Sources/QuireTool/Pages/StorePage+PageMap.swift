@@ -10,7 +10,7 @@ extension StorePage {
       const pages = data.pages;
       if (!pages) return [heading("Pages"), notice("The pages could not be read.", [], true)];
       shownMap = new PageMap(pages);
-      const each = pages.group > 1 ? ` A cell stands for ${pages.group} pages.` : "";
+      const each = pages.group > 1 ? ` A cell is ${pages.group} pages.` : "";
       return [
         heading("Pages"),
         make("p", { class: "lead" }, `${counted(pages.count, "page")} of ` +
@@ -39,7 +39,7 @@ extension StorePage {
 
     class PageMap {
       constructor(pages) {
-        Object.assign(this, { pages, mode: "kind", highlighted: null, place: -1 });
+        Object.assign(this, { pages, mode: "kind", highlighted: null, index: -1 });
         this.canvas = make("canvas", {
           tabindex: 0, role: "application", "aria-roledescription": "map of pages",
           "aria-label": `Map of ${counted(pages.count, "page")}. Arrow keys go from page to ` +
@@ -47,7 +47,7 @@ extension StorePage {
           on: {
             mousemove: event => this.point(event), mouseleave: () => this.leave(),
             keydown: event => this.walk(event),
-            focus: () => this.select(Math.max(0, this.place), true), blur: () => this.leave(),
+            focus: () => this.select(Math.max(0, this.index), true), blur: () => this.leave(),
           },
         });
         this.tip = make("div", { class: "tip", role: "tooltip", hidden: true });
@@ -83,10 +83,10 @@ extension StorePage {
       }
 
       /** The number in the legend: of a kind, or of a tree; pages of no tree count by kind. */
-      group(place) {
-        const tree = this.pages.tree[place];
+      group(index) {
+        const tree = this.pages.tree[index];
         if (this.mode === "tree" && tree >= 0) return `tree ${tree}`;
-        return `kind ${this.pages.kind[place]}`;
+        return `kind ${this.pages.kind[index]}`;
       }
 
       colour(group) {
@@ -103,8 +103,8 @@ extension StorePage {
 
       updateLegend() {
         const counts = new Map();
-        this.pages.kind.forEach((_, place) => {
-          const group = this.group(place);
+        this.pages.kind.forEach((_, index) => {
+          const group = this.group(index);
           counts.set(group, (counts.get(group) ?? 0) + 1);
         });
         const groups = [...counts.keys()]
@@ -143,31 +143,31 @@ extension StorePage {
         this.canvas.style.height = `${height}px`;
         const context = this.canvas.getContext("2d");
         context.scale(scale, scale);
-        for (let place = 0; place < count; place += 1) this.drawCell(context, place);
-        if (this.place >= 0) {
-          const [x, y] = this.corner(this.place);
+        for (let index = 0; index < count; index += 1) this.drawCell(context, index);
+        if (this.index >= 0) {
+          const [x, y] = this.corner(this.index);
           context.strokeStyle = this.ink;
           context.lineWidth = 2;
           context.strokeRect(x + 1, y + 1, this.cell - 2, this.cell - 2);
         }
       }
 
-      corner(place) {
-        return [place % this.columns * this.cell, Math.floor(place / this.columns) * this.cell];
+      corner(index) {
+        return [index % this.columns * this.cell, Math.floor(index / this.columns) * this.cell];
       }
 
-      drawCell(context, place) {
-        const [x, y] = this.corner(place);
+      drawCell(context, index) {
+        const [x, y] = this.corner(index);
         const size = this.cell - (this.cell > 5 ? 2 : this.cell > 3 ? 1 : 0);
-        const group = this.group(place);
+        const group = this.group(index);
         const isDim = this.highlighted !== null && this.highlighted !== group;
-        const full = size * this.pages.fill[place] / 100;
+        const full = size * this.pages.fill[index] / 100;
         context.fillStyle = this.colour(group);
         context.globalAlpha = isDim ? 0.08 : 0.32;
         context.fillRect(x, y, size, size);
         context.globalAlpha = isDim ? 0.16 : 1;
         context.fillRect(x, y + size - full, size, full);
-        if (this.pages.kind[place] === this.pages.kinds.length - 1 && size > 5) {
+        if (this.pages.kind[index] === this.pages.kinds.length - 1 && size > 5) {
           context.strokeStyle = this.ground;
           context.lineWidth = 2;
           context.beginPath();
@@ -183,18 +183,18 @@ extension StorePage {
       // Pointing and walking
 
       /** What is known of a cell, in words. */
-      text(place) {
+      text(index) {
         const pages = this.pages;
-        const first = place * pages.group;
+        const first = index * pages.group;
         const last = Math.min(first + pages.group, pages.count) - 1;
-        const tree = data.trees[pages.tree[place]];
-        const kind = pages.kinds[pages.kind[place]];
+        const tree = data.trees[pages.tree[index]];
+        const kind = pages.kinds[pages.kind[index]];
         const words = [first === last ? `Page ${first}: ${kind}`
           : `Pages ${first} to ${last}, most of them: ${kind}`];
         if (tree) words.push(`tree ${tree.name}${tree.title ? ` (${tree.title})` : ""}`);
-        if (tree && kind !== "overflow") words.push(`level ${pages.level[place]}`);
-        if (pages.entries[place]) words.push(counted(pages.entries[place], "entry", "entries"));
-        words.push(`${pages.fill[place]}% full`, `commit ${pages.commit[place]}`);
+        if (tree && kind !== "overflow") words.push(`level ${pages.level[index]}`);
+        if (pages.entries[index]) words.push(counted(pages.entries[index], "entry", "entries"));
+        words.push(`${pages.fill[index]}% full`, `commit ${pages.commit[index]}`);
         if (pages.fromLog.includes(first)) words.push("from the log");
         for (let page = first; page <= last; page += 1) {
           if (pages.defects[page]) words.push(`damaged: ${pages.defects[page]}`);
@@ -202,12 +202,12 @@ extension StorePage {
         return words.join(", ");
       }
 
-      select(place, isByKey) {
-        if (place < 0 || place >= this.pages.kind.length) return;
-        this.place = place;
+      select(index, isByKey) {
+        if (index < 0 || index >= this.pages.kind.length) return;
+        this.index = index;
         this.draw();
-        const [x, y] = this.corner(place);
-        this.tip.textContent = this.text(place);
+        const [x, y] = this.corner(index);
+        this.tip.textContent = this.text(index);
         this.tip.hidden = false;
         const box = this.canvas.getBoundingClientRect();
         const left = Math.min(x, Math.max(0, box.width - 352));
@@ -218,7 +218,7 @@ extension StorePage {
 
       leave() {
         this.tip.hidden = true;
-        if (document.activeElement !== this.canvas) this.place = -1;
+        if (document.activeElement !== this.canvas) this.index = -1;
         this.draw();
       }
 
@@ -226,17 +226,17 @@ extension StorePage {
         const box = this.canvas.getBoundingClientRect();
         const column = Math.floor((event.clientX - box.left) / this.cell);
         const row = Math.floor((event.clientY - box.top) / this.cell);
-        const place = column < this.columns ? row * this.columns + column : -1;
-        if (place !== this.place) this.select(place, false);
+        const index = column < this.columns ? row * this.columns + column : -1;
+        if (index !== this.index) this.select(index, false);
       }
 
       walk(event) {
         const last = this.pages.kind.length - 1;
         const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.columns,
-          ArrowDown: this.columns, Home: -this.place, End: last - this.place };
+          ArrowDown: this.columns, Home: -this.index, End: last - this.index };
         if (!(event.key in steps)) return;
         event.preventDefault();
-        this.select(this.place + steps[event.key], true);
+        this.select(this.index + steps[event.key], true);
       }
     }
 

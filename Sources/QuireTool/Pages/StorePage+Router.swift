@@ -50,7 +50,7 @@ extension StorePage {
         return [`${entity.name}/p${number}`, objectView(entity, number)];
       }
       return ["Not found", [heading("There is nothing here"),
-        make("p", {}, "The address leads to nothing in this store. ",
+        make("p", {}, "The address is of nothing in this store. ",
           link("#/", "To the overview"))]];
     }
 
@@ -101,11 +101,11 @@ extension StorePage {
 
     /** A view begins at its heading. One that is gone back to begins where it was left. */
     function moveToContent() {
-      const place = isFollowing ? undefined : left.get(location.hash);
+      const position = isFollowing ? undefined : left.get(location.hash);
       isFollowing = false;
       const followed = [...main.querySelectorAll("a")]
-        .find(other => other.getAttribute("href") === place?.address);
-      window.scrollTo(0, place?.top ?? 0);
+        .find(other => other.getAttribute("href") === position?.address);
+      window.scrollTo(0, position?.top ?? 0);
       (followed ?? main.querySelector("h1"))?.focus({ preventScroll: true });
     }
 

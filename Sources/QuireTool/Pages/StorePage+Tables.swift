@@ -10,7 +10,7 @@ extension StorePage {
         Object.assign(this, { caption, columns, rows, noun, perPage, canFilter, state, onChange });
         this.texts = new Map();
         this.body = make("tbody", { on: { keydown: event => this.moveFocus(event) } });
-        this.headers = columns.map((column, place) => this.header(column, place));
+        this.headers = columns.map((column, index) => this.header(column, index));
         const table = make("table", {},
           make("caption", { class: "spoken" }, caption),
           make("thead", {}, make("tr", {}, this.headers)), this.body);
@@ -38,18 +38,18 @@ extension StorePage {
         return make("div", { class: "bar", role: "search" }, this.field, this.tally);
       }
 
-      header(column, place) {
-        const button = make("button", { type: "button", on: { click: () => this.sort(place) } },
+      header(column, index) {
+        const button = make("button", { type: "button", on: { click: () => this.sort(index) } },
           column.title);
         return make("th", { scope: "col", class: column.isNumber ? "number" : null,
           title: column.about }, button);
       }
 
-      sort(place) {
-        const isSame = this.state.sort === this.columns[place].title;
-        this.change({ sort: this.columns[place].title, down: isSame && !this.state.down, page: 1 });
+      sort(index) {
+        const isSame = this.state.sort === this.columns[index].title;
+        this.change({ sort: this.columns[index].title, down: isSame && !this.state.down, page: 1 });
         const direction = this.state.down ? "descending" : "ascending";
-        announce(`Sorted by ${this.columns[place].title}, ${direction}.`);
+        announce(`Sorted by ${this.columns[index].title}, ${direction}.`);
       }
 
       change(state, isTyping = false) {
@@ -87,8 +87,8 @@ extension StorePage {
         const pages = Math.max(1, Math.ceil(rows.length / this.perPage));
         const page = Math.min(Math.max(1, Number(this.state.page) || 1), pages);
         const shown = rows.slice((page - 1) * this.perPage, page * this.perPage);
-        this.headers.forEach((header, place) => {
-          const isSorted = this.columns[place].title === this.state.sort;
+        this.headers.forEach((header, index) => {
+          const isSorted = this.columns[index].title === this.state.sort;
           header.setAttribute("aria-sort",
             isSorted ? (this.state.down ? "descending" : "ascending") : "none");
         });
@@ -104,10 +104,10 @@ extension StorePage {
       }
 
       line(row) {
-        return make("tr", {}, this.columns.map((column, place) => {
+        return make("tr", {}, this.columns.map((column, index) => {
           const cell = column.cell(row);
           const attributes = { class: column.isNumber ? "number" : null };
-          if (place === 0) return make("th", { scope: "row", ...attributes }, cell);
+          if (index === 0) return make("th", { scope: "row", ...attributes }, cell);
           return make("td", { title: typeof cell === "string" ? cell : null, ...attributes }, cell);
         }));
       }
@@ -133,9 +133,9 @@ extension StorePage {
       // Keys: up and down go from row to row, Home and End to the first and the last.
       moveFocus(event) {
         const rows = [...this.body.rows];
-        const place = rows.findIndex(row => row.contains(document.activeElement));
-        const target = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: rows.length - 1 };
-        if (place < 0 || !(event.key in target)) return;
+        const index = rows.findIndex(row => row.contains(document.activeElement));
+        const target = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: rows.length - 1 };
+        if (index < 0 || !(event.key in target)) return;
         if (target[event.key] < 0 && this.field) {
           event.preventDefault();
           this.field.focus();
@@ -144,8 +144,8 @@ extension StorePage {
         }
       }
 
-      focusRow(place, event) {
-        const target = this.body.rows[place]?.querySelector("a, button");
+      focusRow(index, event) {
+        const target = this.body.rows[index]?.querySelector("a, button");
         if (!target) return;
         event.preventDefault();
         target.focus();

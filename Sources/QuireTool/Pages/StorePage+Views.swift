@@ -97,8 +97,8 @@ extension StorePage {
           entity.parent ? [", inherits from ",
             link(entityAddress(entitiesByName.get(entity.parent)), entity.parent)] : null,
           entity.subentities.length ? ", with those of " : null,
-          entity.subentities.map((other, place) =>
-            [place ? ", " : "", link(entityAddress(other), other.name)])),
+          entity.subentities.map((other, index) =>
+            [index ? ", " : "", link(entityAddress(other), other.name)])),
         failed.map(member => notice(
           member.lost === 0
             ? `The objects of ${member.name} can be read, but not all of their links and values.`
@@ -121,11 +121,11 @@ extension StorePage {
           isMixed ? `${row.entity.name}/p${row.object[0]}` : `p${row.object[0]}`),
       }];
       // What names an object best comes first.
-      const places = [...entity.attributes.keys()].sort((left, right) =>
-        (right === entity.labelPlaces[0]) - (left === entity.labelPlaces[0]));
-      places.forEach(place => {
-        const attribute = entity.attributes[place];
-        const value = row => row.object[1 + place];
+      const indexes = [...entity.attributes.keys()].sort((left, right) =>
+        (right === entity.labelIndexes[0]) - (left === entity.labelIndexes[0]));
+      indexes.forEach(index => {
+        const attribute = entity.attributes[index];
+        const value = row => row.object[1 + index];
         columns.push({
           title: attribute.name, about: attribute.about, isNumber: isNumeric(attribute.type),
           text: row => plain(value(row), attribute.type),
@@ -133,8 +133,8 @@ extension StorePage {
           cell: row => shortValue(value(row), attribute.type),
         });
       });
-      entity.relationships.forEach((relationship, place) => {
-        const value = row => row.object[1 + row.entity.attributes.length + place];
+      entity.relationships.forEach((relationship, index) => {
+        const value = row => row.object[1 + row.entity.attributes.length + index];
         columns.push({
           title: relationship.name, about: relationship.about, isNumber: relationship.many,
           text: row => referenceText(value(row)),
@@ -158,9 +158,9 @@ extension StorePage {
       if (value === null) return "";
       if (!Array.isArray(value)) return value.e ?? String(value.n);
       const entity = entities[value[0]];
-      const place = entity?.byKey.get(value[1]);
+      const index = entity?.byKey.get(value[1]);
       const name = `${entity?.name}/p${value[1]}`;
-      return place === undefined ? name : label(entity, entity.objects[place]) || name;
+      return index === undefined ? name : label(entity, entity.objects[index]) || name;
     }
 
     function shortReference(value) {
@@ -179,15 +179,15 @@ extension StorePage {
     // One object
 
     function objectView(entity, key) {
-      const place = entity.byKey.get(key);
+      const row = entity.byKey.get(key);
       const name = `${entity.name}/p${key}`;
-      if (place === undefined) {
+      if (row === undefined) {
         return [heading(name), notice(`This page does not have ${name}: it may be one of those ` +
           "that were left out, or not be in the store.")];
       }
-      const object = entity.objects[place];
+      const object = entity.objects[row];
       const beside = (text, offset) => {
-        const other = entity.objects[place + offset];
+        const other = entity.objects[row + offset];
         return other ? link(objectAddress(entity, other[0]), text)
           : make("span", { class: "quiet" }, text);
       };
@@ -248,8 +248,8 @@ extension StorePage {
       if ("e" in value) return make("span", { class: "notice problem" }, value.e);
       if (!value.n) return make("span", { class: "nil" }, "none");
       const items = [];
-      for (let place = 0; place < value.r.length; place += 2) {
-        items.push(make("li", {}, reference(value.r[place], value.r[place + 1])));
+      for (let index = 0; index < value.r.length; index += 2) {
+        items.push(make("li", {}, reference(value.r[index], value.r[index + 1])));
       }
       const rest = value.n - items.length;
       return [make(isOrdered ? "ol" : "ul", {}, items),

@@ -101,7 +101,7 @@ struct DeclarationParser {
     guard index + 1 < source.tokens.count, source.tokens[index + 1].kind == .identifier else {
       return nil
     }
-    // `@CoreData.NSManaged` has the name behind its last dot.
+    // `@CoreData.NSManaged` has the name after its last dot.
     var end = index + 2
     while source.isPunctuation(end, "."), end + 1 < source.tokens.count,
       source.tokens[end + 1].kind == .identifier
@@ -132,7 +132,7 @@ struct DeclarationParser {
 
   /// Fills in what follows the keyword.
   ///
-  /// - Returns: where to go on: within a type, behind a function.
+  /// - Returns: where to go on: within a type, after a function.
   private func complete(_ declaration: inout SwiftDeclaration) -> Int {
     switch source.text(declaration.keyword) {
     case "class", "struct", "enum", "actor", "protocol", "extension":

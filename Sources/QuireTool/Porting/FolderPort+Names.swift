@@ -46,7 +46,7 @@ extension FolderPort {
     warnOfOthers(members.filter { !files[$0].usesCoreData }, names)
   }
 
-  /// The access of the aliases, with a space behind it: that of the widest interface in which a
+  /// The access of the aliases, with a space after it: that of the widest interface in which a
   /// name is seen.
   private static func access(_ files: [PortedFile]) -> String {
     let levels = files.reduce(into: Set<String>()) { $0.formUnion($1.accessOfAmbiguousNames) }

@@ -36,7 +36,7 @@ extension PortedFile {
 
   // MARK: Key paths
 
-  /// Writes the text that `#keyPath` stands for, where it begins at a managed object.
+  /// Writes the text that `#keyPath` represents, where it begins at a managed object.
   private mutating func portKeyPath(_ index: Int, _ classes: ManagedClasses) {
     let (open, close) = (index + 1, source.partners[index + 1])
     var names: [String] = []

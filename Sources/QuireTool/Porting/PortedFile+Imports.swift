@@ -37,12 +37,12 @@ extension PortedFile {
         "\(access)import Foundation" + source.newline + source.indentation(ofLine: line),
         at: source.tokens[declaration.tokens.lowerBound].range.lowerBound)
     }
-    importBehind(imports)
+    importAfter(imports)
   }
 
   /// Imports `QuireCoreData` in a file that sees Core Data through another import, or Foundation's
   /// transformers.
-  private mutating func importBehind(_ imports: [SwiftDeclaration]) {
+  private mutating func importAfter(_ imports: [SwiftDeclaration]) {
     guard usesCoreData, !importsCoreData, !isManifest else { return }
     let all = imports.filter(\.conditions.isEmpty)
     let plain = all.filter { $0.attributes.isEmpty }

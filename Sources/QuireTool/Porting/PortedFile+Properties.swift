@@ -157,7 +157,7 @@ extension PortedFile {
       return "move it into the class \(name), which none of these files declares"
     }
     if found.count > 1 {
-      return "move it into the class \(name), which is declared in several places"
+      return "move it into the class \(name), which is declared more than once"
     }
     if declaration.conditions != found[0].conditions {
       return "move it into the class \(name), with the #if around it"

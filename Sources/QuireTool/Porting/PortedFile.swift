@@ -132,7 +132,7 @@ struct PortedFile {
 
   // MARK: Removing
 
-  /// Removes attributes and modifiers, with the space behind them, or with their line if nothing
+  /// Removes attributes and modifiers, with the space after them, or with their line if nothing
   /// else is on it.
   mutating func remove(words: [Range<Int>]) {
     for line in Set(words.map { source.line(ofToken: $0.lowerBound) }).sorted() {

@@ -27,7 +27,7 @@ struct SourceEdits {
 
   mutating func remove(lines: ClosedRange<Int>) { removedLines.formUnion(lines) }
 
-  /// The edits in a range in their order, insertions before what is replaced behind them. Of edits
+  /// The edits in a range in their order, insertions before what is replaced after them. Of edits
   /// that overlap, the first that begins is taken.
   private func sorted(in range: Range<Int>) -> [Edit] {
     var taken: [Edit] = []

@@ -123,13 +123,13 @@ extension PortedFile {
   /// Whether the file describes a package.
   var isManifest: Bool { path == "Package.swift" || path.hasSuffix("/Package.swift") }
 
-  /// The literal text behind a label of a call, without its quotation marks.
+  /// The literal text after a label of a call, without its quotation marks.
   func text(labelled label: String, in open: Int) -> String? {
     guard let token = token(labelled: label, in: open) else { return nil }
     return plainText(token)
   }
 
-  /// The first token behind a label of a call.
+  /// The first token after a label of a call.
   func token(labelled label: String, in open: Int) -> Int? {
     var index = open + 1
     while index < source.partners[open] {

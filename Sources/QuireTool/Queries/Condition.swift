@@ -2,7 +2,7 @@ import Foundation
 import Quire
 import QuireModel
 
-/// A predicate format as it is typed, in which the model says what a text stands for.
+/// A predicate format as it is typed, in which the model says what a text represents.
 ///
 /// `createdAt > 2024-05-01` and `createdAt > "2024-05-01 12:30"` compare with a moment,
 /// `objectID == "Artwork/p12"` and `cover == Image/p3` with an object. A number that is compared
@@ -12,7 +12,7 @@ struct Condition {
   private let model: ManagedObjectModel
   private let entity: EntityDescription
 
-  /// What a comparison compares, as far as a text or a number may stand for it.
+  /// What a comparison compares, as far as a text or a number may represent it.
   private enum Kind: Equatable {
     /// An object of an entity or its subentities.
     case object(EntityDescription)
@@ -51,7 +51,7 @@ struct Condition {
 
   // MARK: Comparisons
 
-  /// - Parameter variables: the entities of the objects that variables stand for.
+  /// - Parameter variables: the entities of the objects that variables represent.
   private func reading(
     _ predicate: FetchPredicate, _ variables: [String: EntityDescription]
   ) throws -> FetchPredicate {
@@ -235,7 +235,7 @@ struct Condition {
     return .object(entity)
   }
 
-  /// The kind of an attribute, or of the element of a composite that names lead to.
+  /// The kind of an attribute, or of the element of a composite that names refer to.
   private func kind(of names: ArraySlice<String>, in attribute: AttributeDescription) -> Kind {
     var attribute = attribute
     for name in names where CollectionOperator(rawValue: name) == nil {
@@ -252,7 +252,7 @@ struct Condition {
     }
   }
 
-  /// The entity of the objects that an expression leads to.
+  /// The entity of the objects that an expression refers to.
   private func destination(
     of expression: FetchExpression, _ variables: [String: EntityDescription]
   ) -> EntityDescription? {

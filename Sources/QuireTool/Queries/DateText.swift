@@ -30,7 +30,7 @@ enum DateText {
   /// Why a text is no moment, and how to write one.
   static func mistake(in text: String) -> String {
     let advice =
-      "write the year first, as 2024-05-31 or 2024-05-31 12:30, in UTC or with +02:00 behind"
+      "write the year first, as 2024-05-31 or 2024-05-31 12:30, in UTC or with +02:00 after it"
     if text.contains(#/^[0-9]{4}-/#) {
       return "“\(text.cut(to: 40))” is in no calendar or on no clock: \(advice)"
     }

@@ -49,18 +49,18 @@ struct GroupColumns {
     }
     if !order.isEmpty {
       // Groups that are equal in the keys stay in the order of their values.
-      let places = rows.indices.sorted { left, right in
+      let sorted = rows.indices.sorted { left, right in
         for (column, ascending) in order {
           let comparison = compareForSorting(rows[left][column], rows[right][column])
           if comparison != 0 { return (comparison < 0) == ascending }
         }
         return left < right
       }
-      rows = places.map { rows[$0] }
+      rows = sorted.map { rows[$0] }
     }
     let shown = rows.dropFirst(query.offset).prefix(query.limit ?? .max)
-    let columns = names.enumerated().map { place, name in
-      ResultColumn(name: name, isNumber: shown.contains { $0[place]?.isNumber ?? false })
+    let columns = names.enumerated().map { index, name in
+      ResultColumn(name: name, isNumber: shown.contains { $0[index]?.isNumber ?? false })
     }
     return (shown.map { $0.map { JSONValue($0, isForReading: isForReading) } }, columns)
   }

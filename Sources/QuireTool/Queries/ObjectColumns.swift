@@ -35,9 +35,9 @@ struct ObjectColumns {
         + relationships.map { ($0.name, $0.name, .object) })
   }
 
-  /// What key paths lead to: attributes, objects, numbers of members.
+  /// What key paths refer to: attributes, objects, numbers of members.
   ///
-  /// - Throws: an error for a path that the model does not have, or that leads to many.
+  /// - Throws: an error for a path that the model does not have, or that refers to many.
   init(_ paths: [String], of entity: EntityDescription, in model: ManagedObjectModel) throws {
     self.init(
       try paths.map { path in
@@ -57,9 +57,9 @@ struct ObjectColumns {
   ) throws -> (path: String?, content: Content) {
     let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     var entity = entity
-    for (place, name) in names.enumerated() {
-      let rest = Array(names[(place + 1)...])
-      let before = place == 0 ? nil : names[..<place].joined(separator: ".")
+    for (position, name) in names.enumerated() {
+      let rest = Array(names[(position + 1)...])
+      let before = position == 0 ? nil : names[..<position].joined(separator: ".")
       if name == FetchExpression.objectIDName, rest.isEmpty { return (before, .object) }
       if let attribute = entity.attribute(named: name) {
         return (path, .attribute(try element(rest, of: attribute, path)))
@@ -74,8 +74,8 @@ struct ObjectColumns {
       if relationship.isToMany {
         if rest == [FetchExpression.countOperator] { return (path, .count) }
         throw InputError(
-          "the column \(path) leads to many \(destination.name): ask how many there are, by "
-            + "\(names[...place].joined(separator: ".")).@count")
+          "the column \(path) refers to many \(destination.name): ask how many there are, by "
+            + "\(names[...position].joined(separator: ".")).@count")
       }
       if rest.isEmpty { return (path, .object) }
       entity = destination
@@ -83,7 +83,7 @@ struct ObjectColumns {
     return (nil, .object)
   }
 
-  /// The attribute, or the element of a composite that the names behind it lead to.
+  /// The attribute, or the element of a composite that the names after it refer to.
   private static func element(
     _ names: [String], of attribute: AttributeDescription, _ path: String
   ) throws -> AttributeDescription {

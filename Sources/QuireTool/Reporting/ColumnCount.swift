@@ -37,7 +37,7 @@ extension String {
     return reduce(0) { $0 + $1.columnCount }
   }
 
-  /// The text, or its beginning with “…” behind it where it is wider than that.
+  /// The text, or its beginning with “…” after it where it is wider than that.
   func cut(to width: Int) -> String {
     if columnCount <= width { return self }
     if width < 1 { return "" }

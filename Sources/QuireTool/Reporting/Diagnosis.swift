@@ -7,14 +7,14 @@ import QuireXcode
 struct InputError: Error, CustomStringConvertible {
   let description: String
   /// Whether it says in which other input the mistake is, so that no store needs to be named.
-  var namesPlace = false
+  var namesLocation = false
 
   init(_ description: String) { self.description = description }
 
-  /// - Parameter place: where the mistake is, as “list.csv, line 7”.
-  init(at place: String, _ description: String) {
-    self.description = "\(place): \(description)"
-    namesPlace = true
+  /// - Parameter location: where the mistake is, as “list.csv, line 7”.
+  init(at location: String, _ description: String) {
+    self.description = "\(location): \(description)"
+    namesLocation = true
   }
 }
 
@@ -73,7 +73,7 @@ extension Tool {
       return try body()
     } catch let error as CancellationError {
       throw error
-    } catch let error as InputError where error.namesPlace {
+    } catch let error as InputError where error.namesLocation {
       throw error
     } catch {
       let text = diagnosis(of: error)

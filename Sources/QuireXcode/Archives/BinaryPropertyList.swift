@@ -105,9 +105,9 @@ struct BinaryPropertyList {
   private mutating func reference(
     _ start: Int, _ index: Int
   ) throws(PropertyListError) -> PropertyList {
-    let place = start + index * referenceLength
-    guard let number = number(at: place, length: referenceLength) else {
-      throw PropertyListError("refers to nothing", at: "byte \(place)")
+    let offset = start + index * referenceLength
+    guard let number = number(at: offset, length: referenceLength) else {
+      throw PropertyListError("refers to nothing", at: "byte \(offset)")
     }
     return try object(number)
   }

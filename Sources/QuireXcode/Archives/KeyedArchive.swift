@@ -4,11 +4,11 @@ import Foundation
 ///
 /// The toolchain's unarchiver would make objects of it, which ends the process where there is no
 /// such class, and by default where the archive is malformed. Here an archive is only read as data,
-/// item by item, and whatever is wrong is an error that names the place: `root.NSArguments[1]`.
+/// item by item, and whatever is wrong is an error that names the location: `root.NSArguments[1]`.
 ///
-/// Each path through an archive is bounded: it cannot lead back to an object on it, and one archive
-/// returns a limited number of items, so that a small archive whose objects share others does not
-/// become an endless tree.
+/// Each path through an archive is bounded: it cannot refer back to an object on it, and one
+/// archive returns a limited number of items, so that a small archive whose objects share others
+/// does not become an endless tree.
 final class KeyedArchive {
   private let objects: [PropertyList]
   private let top: [String: PropertyList]
@@ -30,47 +30,47 @@ final class KeyedArchive {
   func root() throws(PropertyListError) -> ArchivedItem {
     // `root` unless the archive was made without NSKeyedArchiver's convenience.
     guard let value = top["root"] ?? (top.count == 1 ? top.first?.value : nil),
-      let root = try item(value, place: "root", open: [])
+      let root = try item(value, location: "root", open: [])
     else { throw PropertyListError("is a keyed archive without a root") }
     return root
   }
 
   /// - Returns: `nil` for the archived absence of an object.
   fileprivate func item(
-    _ value: PropertyList, place: String, open: [Int]
+    _ value: PropertyList, location: String, open: [Int]
   ) throws(PropertyListError) -> ArchivedItem? {
     itemCount += 1
     guard itemCount <= itemLimit else {
-      throw PropertyListError("is one of more than \(itemLimit) items", at: place)
+      throw PropertyListError("is one of more than \(itemLimit) items", at: location)
     }
     guard case .uid(let index) = value else {
-      return ArchivedItem(archive: self, value: value, place: place, open: open)
+      return ArchivedItem(archive: self, value: value, location: location, open: open)
     }
     guard index != 0 else { return nil }
     guard objects.indices.contains(index) else {
-      throw PropertyListError("is object \(index), which the archive does not have", at: place)
+      throw PropertyListError("is object \(index), which the archive does not have", at: location)
     }
     guard !open.contains(index) else {
-      throw PropertyListError("leads back to object \(index), in which it is", at: place)
+      throw PropertyListError("refers back to object \(index), in which it is", at: location)
     }
     guard open.count < PropertyList.depthLimit * 2 else {
-      throw PropertyListError("is nested too deep", at: place)
+      throw PropertyListError("is nested too deep", at: location)
     }
     if case .uid = objects[index] {
-      throw PropertyListError("is object \(index), which is only a reference", at: place)
+      throw PropertyListError("is object \(index), which is only a reference", at: location)
     }
     return ArchivedItem(
-      archive: self, value: objects[index], place: place, open: open + [index])
+      archive: self, value: objects[index], location: location, open: open + [index])
   }
 
   fileprivate func className(
-    of fields: [String: PropertyList], _ place: String
+    of fields: [String: PropertyList], _ location: String
   ) throws(PropertyListError) -> String? {
     guard let reference = fields["$class"] else { return nil }
     guard case .uid(let index) = reference, objects.indices.contains(index),
       case .dictionary(let description) = objects[index],
       case .string(let name)? = description["$classname"]
-    else { throw PropertyListError("has a damaged class", at: place) }
+    else { throw PropertyListError("has a damaged class", at: location) }
     return name
   }
 }
@@ -80,16 +80,16 @@ struct ArchivedItem {
   fileprivate let archive: KeyedArchive
   let value: PropertyList
   /// The path from the root to the item: `root.NSArguments[1]`.
-  let place: String
+  let location: String
   /// The objects on the way, this one included.
   fileprivate let open: [Int]
 
-  func error(_ words: String) -> PropertyListError { PropertyListError(words, at: place) }
+  func error(_ words: String) -> PropertyListError { PropertyListError(words, at: location) }
 
   /// The name of an object's class; `nil` for a plain value.
   func className() throws(PropertyListError) -> String? {
     guard case .dictionary(let fields) = value else { return nil }
-    return try archive.className(of: fields, place)
+    return try archive.className(of: fields, location)
   }
 
   /// The value that an object has for a key; `nil` when there is none.
@@ -98,7 +98,7 @@ struct ArchivedItem {
       throw error("is no object, and has no \(key)")
     }
     guard let found = fields[key] else { return nil }
-    return try archive.item(found, place: "\(place).\(key)", open: open)
+    return try archive.item(found, location: "\(location).\(key)", open: open)
   }
 
   func required(_ key: String) throws(PropertyListError) -> ArchivedItem {
@@ -119,7 +119,7 @@ struct ArchivedItem {
     guard case .array(let values) = list else { throw error("is not a list of objects") }
     var members: [ArchivedItem?] = []
     for (index, member) in values.enumerated() {
-      members.append(try archive.item(member, place: "\(place)[\(index)]", open: open))
+      members.append(try archive.item(member, location: "\(location)[\(index)]", open: open))
     }
     return members
   }

@@ -20,16 +20,16 @@ indirect enum PropertyList: Hashable, Sendable {
 
 /// Why a property list, or a keyed archive in one, cannot be read.
 struct PropertyListError: Error, Hashable {
-  /// The place in the list, or in its file; empty for the list as a whole.
-  var place: String
+  /// The location in the list, or in its file; empty for the list as a whole.
+  var location: String
   var words: String
 
-  init(_ words: String, at place: String = "") {
-    self.place = place
+  init(_ words: String, at location: String = "") {
+    self.location = location
     self.words = words
   }
 
-  var text: String { place.isEmpty ? words : "\(place) \(words)" }
+  var text: String { location.isEmpty ? words : "\(location) \(words)" }
 }
 
 extension PropertyList {

@@ -6,9 +6,9 @@ struct CoreDataKeyScan {
   struct Claim {
     var source: Int64
     var target: Int64
-    /// The place of the target among those of the source, and the other way round.
-    var place: Int64?
-    var inversePlace: Int64?
+    /// The position of the target among those of the source, and the other way round.
+    var position: Int64?
+    var inversePosition: Int64?
   }
 
   /// A column that holds keys, in the table that is read.
@@ -69,11 +69,11 @@ struct CoreDataKeyScan {
       objectCounts[entity.name, default: 0] += 1
       for column in columns where entity.isKindOf(entity: column.entity) {
         guard let other = Self.key(row[column.column]) else { continue }
-        let place = column.orderColumn.flatMap { Self.key(row[$0]) }
+        let position = column.orderColumn.flatMap { Self.key(row[$0]) }
         claims[column.name, default: []].append(
           column.isSource
-            ? Claim(source: row.rowID, target: other, inversePlace: place)
-            : Claim(source: other, target: row.rowID, place: place))
+            ? Claim(source: row.rowID, target: other, inversePosition: position)
+            : Claim(source: other, target: row.rowID, position: position))
       }
     }
     keys[entityTable.root.name] = found
@@ -97,8 +97,8 @@ struct CoreDataKeyScan {
       claims[plan.source.name, default: []].append(
         Claim(
           source: source, target: target,
-          place: columns.destinationOrder.flatMap { Self.key(row[$0]) },
-          inversePlace: columns.sourceOrder.flatMap { Self.key(row[$0]) }))
+          position: columns.destinationOrder.flatMap { Self.key(row[$0]) },
+          inversePosition: columns.sourceOrder.flatMap { Self.key(row[$0]) }))
     }
   }
 
@@ -107,7 +107,7 @@ struct CoreDataKeyScan {
   ) -> [KeyColumn] {
     var result: [KeyColumn] = []
     func add(_ name: String, isSource: Bool, _ column: Int, of entity: EntityDescription) {
-      // The order has the name of the column it belongs to, behind its Z.
+      // The order has the name of the column it belongs to, after its Z.
       let order = "Z_FOK_" + table.columnNames[column].dropFirst()
       result.append(
         KeyColumn(

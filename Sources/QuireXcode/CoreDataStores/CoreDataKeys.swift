@@ -16,7 +16,7 @@ struct CoreDataKeys {
   func entity(of key: Int64) -> Int? { keys.position(of: key).map { Int(entities[$0]) } }
 }
 
-/// The links of one relationship, seen from its source: for each key the keys it leads to, in
+/// The links of one relationship, seen from its source: for each key the keys it refers to, in
 /// order.
 struct CoreDataLinks {
   private var sources: [Int64] = []
@@ -26,12 +26,12 @@ struct CoreDataLinks {
 
   var count: Int { targets.count }
 
-  /// - Parameter links: with the place of the target among those of its source; targets in the same
-  ///   place, or without one, are ordered by key, those without one behind the others.
-  init(_ links: [(source: Int64, target: Int64, place: Int64?)] = []) {
+  /// - Parameter links: with the position of the target among those of its source; targets in the
+  ///   same position, or without one, are ordered by key, those without one after the others.
+  init(_ links: [(source: Int64, target: Int64, position: Int64?)] = []) {
     let sorted = links.sorted {
       if $0.source != $1.source { return $0.source < $1.source }
-      let (left, right) = ($0.place ?? .max, $1.place ?? .max)
+      let (left, right) = ($0.position ?? .max, $1.position ?? .max)
       return left != right ? left < right : $0.target < $1.target
     }
     for link in sorted {

@@ -5,7 +5,7 @@ import QuireModel
 ///
 /// A table is named `Z` and the name of its root entity in capitals; a column `Z` and the
 /// property's name. Where entities of one hierarchy have properties of the same name, later ones,
-/// in the order of entity numbers, get a number behind it.
+/// in the order of entity numbers, get a number after it.
 struct CoreDataLayout {
   /// A property as an entity declares it; the path of an element of a composite attribute has
   /// several names.

@@ -44,7 +44,7 @@ struct CoreDataLinkPlan {
   var isReflexive: Bool { source == inverse }
 }
 
-/// Finds the places of a model's relationships in a store.
+/// Finds where a store holds the relationships of a model.
 struct CoreDataLinkPlanner {
   private let model: ManagedObjectModel
   private let numbers: [String: Int64]
@@ -134,7 +134,7 @@ struct CoreDataLinkPlanner {
     let names = table.columnNames.map(\.sqlName)
     let keys = names.indices.filter { !names[$0].hasPrefix("Z_FOK_") }
     guard keys.count == 2 else { return nil }
-    // A column is named after the relationship that leads to what it holds, so the column of the
+    // A column is named after the relationship that refers to what it holds, so the column of the
     // destinations has the name of the relationship itself.
     func score(_ sourceColumn: Int, _ destinationColumn: Int) -> Int {
       let ofDestination = match(

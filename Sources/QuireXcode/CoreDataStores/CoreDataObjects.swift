@@ -23,7 +23,7 @@ public struct CoreDataObjects {
     externalData = ExternalDataFolder(ofStore: contents.store.url)
   }
 
-  /// The next object, or `nil` behind the last.
+  /// The next object, or `nil` after the last.
   ///
   /// - Throws: ``CoreDataStoreError``, at the end too if another program wrote to the store
   ///   meanwhile: then the objects read may be partly of one state and partly of another.

@@ -16,7 +16,7 @@ struct CoreDataLinkTable {
 /// Decides which of the links that rows claim hold, so that both sides of each relationship agree.
 ///
 /// A link holds if both its ends exist and are of entities that the relationship, and its inverse,
-/// may lead to. A one-to-one relationship is claimed by both ends: what both claim holds first,
+/// may refer to. A one-to-one relationship is claimed by both ends: what both claim holds first,
 /// then what one claims while the other is free. All else is left out and reported.
 struct CoreDataSettlement {
   private typealias Claim = CoreDataKeyScan.Claim
@@ -47,10 +47,10 @@ struct CoreDataSettlement {
         links = Self.withoutDoubles(links)
       }
       table[plan.source.entity, plan.source.relationship.name] = CoreDataLinks(
-        links.map { ($0.source, $0.target, $0.place) })
+        links.map { ($0.source, $0.target, $0.position) })
       if let inverse = plan.inverse, !plan.isReflexive {
         table[inverse.entity, inverse.relationship.name] = CoreDataLinks(
-          links.map { ($0.target, $0.source, $0.inversePlace) })
+          links.map { ($0.target, $0.source, $0.inversePosition) })
       }
     }
     return table
@@ -160,7 +160,8 @@ struct CoreDataSettlement {
       links
         + links.map {
           Claim(
-            source: $0.target, target: $0.source, place: $0.inversePlace, inversePlace: $0.place)
+            source: $0.target, target: $0.source, position: $0.inversePosition,
+            inversePosition: $0.position)
         })
   }
 

@@ -4,7 +4,7 @@ extension CoreDataStore {
   /// Compares the store's tables with those a model would have.
   ///
   /// Compared are the entities listed, the tables and their columns, declared types where Core
-  /// Data's choice is certain, and a place for the links of each relationship. Not compared is what
+  /// Data's choice is certain, and what holds the links of each relationship. Not compared is what
   /// leaves no trace in tables: whether an attribute is optional, its default value, delete rules,
   /// version hash modifiers.
   public func match(_ model: ManagedObjectModel) -> StructuralDistance {

@@ -6,7 +6,7 @@ public struct ImportReport: Sendable {
     public enum Reason: Hashable, Sendable {
       /// There is no row with the key.
       case missing
-      /// The row is of an entity that the relationship does not lead to.
+      /// The row is of an entity that the relationship does not refer to.
       case wrongEntity(String)
       /// The other side of a one-to-one relationship says otherwise.
       case taken
@@ -18,7 +18,7 @@ public struct ImportReport: Sendable {
     public var key: Int64
     /// The name of the relationship.
     public var relationship: String
-    /// The entity of the object that it led to, as the store has it.
+    /// The entity of the object that it referred to, as the store has it.
     public var destination: String
     /// That object's key.
     public var destinationKey: Int64
@@ -27,7 +27,7 @@ public struct ImportReport: Sendable {
 
     /// - Parameters:
     ///   - key: of the object that the reference belonged to.
-    ///   - destinationKey: of the object that it led to.
+    ///   - destinationKey: of the object that it referred to.
     public init(
       entity: String, key: Int64, relationship: String, destination: String,
       destinationKey: Int64, reason: Reason
@@ -134,7 +134,7 @@ extension ImportReport.DanglingReference: CustomStringConvertible {
       case .wrongEntity(let name): "which is of entity \(name)"
       case .taken: "which refers to another object"
       }
-    return "\(entity) \(key).\(relationship) leads to \(destination) \(destinationKey), \(why)"
+    return "\(entity) \(key).\(relationship) refers to \(destination) \(destinationKey), \(why)"
   }
 }
 

@@ -67,7 +67,7 @@ extension StructuralDistance.Difference: CustomStringConvertible {
     case .extraColumn(let table, let column): "the store's \(table) has a column \(column) more"
     case .columnType(let table, let column, let declared, let expected):
       "the store's \(table).\(column) is \(declared), not \(expected)"
-    case .missingLinks(let relationship): "the store has no place for the links of \(relationship)"
+    case .missingLinks(let relationship): "the store has nothing for the links of \(relationship)"
     case .extraJoinTable(let name): "the store has a join table \(name) more"
     }
   }

@@ -22,8 +22,9 @@ extension ManagedObjectModel {
   public func translated(
     by name: String, in folder: URL, languages: [String] = Locale.preferredLanguages
   ) throws(StringsFileError) -> ManagedObjectModel {
-    for place in Self.translationFolders(languages) {
-      let file = folder.appendingPathComponent(place).appendingPathComponent("\(name)Model.strings")
+    for subfolder in Self.translationFolders(languages) {
+      let file = folder.appendingPathComponent(subfolder).appendingPathComponent(
+        "\(name)Model.strings")
       if file.isExistingFolder == false { return try translated(byContentsOf: file) }
     }
     return self

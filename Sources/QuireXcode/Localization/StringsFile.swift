@@ -21,8 +21,8 @@ public struct StringsFile: Hashable, Sendable {
 
   /// Reads a file.
   ///
-  /// - Throws: ``StringsFileError`` with the place of what is malformed, or why the file cannot be
-  ///   read.
+  /// - Throws: ``StringsFileError`` with the location of what is malformed, or why the file cannot
+  ///   be read.
   public init(contentsOf url: URL) throws(StringsFileError) {
     let data: Data
     do {

@@ -7,14 +7,14 @@ struct StringsReader {
   }
 
   private let scalars: [Unicode.Scalar]
-  private var place = 0
+  private var position = 0
 
   init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
   mutating func translations() throws(Failure) -> [String: String] {
     var translations: [String: String] = [:]
     try skipSpace()
-    let start = place
+    let start = position
     let isBraced = take("{")
     if isBraced { try skipSpace() }
     while let scalar = next, !(isBraced && scalar == "}") {
@@ -27,7 +27,7 @@ struct StringsReader {
         try skipSpace()
       }
       guard take(";") else {
-        throw failure("there is no “;” after the text for “\(key)”", at: place)
+        throw failure("there is no “;” after the text for “\(key)”", at: position)
       }
       translations[key] = value
       try skipSpace()
@@ -35,21 +35,21 @@ struct StringsReader {
     guard isBraced else { return translations }
     guard take("}") else { throw failure("the “{” is not closed", at: start) }
     try skipSpace()
-    if next != nil { throw failure("something follows the last “}”", at: place) }
+    if next != nil { throw failure("something follows the last “}”", at: position) }
     return translations
   }
 
-  private var next: Unicode.Scalar? { place < scalars.count ? scalars[place] : nil }
+  private var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
   private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
     guard next == scalar else { return false }
-    place += 1
+    position += 1
     return true
   }
 
-  private func failure(_ words: String, at place: Int) -> Failure {
+  private func failure(_ words: String, at position: Int) -> Failure {
     var (line, column) = (1, 1)
-    for (index, scalar) in scalars[..<place].enumerated() {
+    for (index, scalar) in scalars[..<position].enumerated() {
       // A carriage return ends a line unless a line feed follows it.
       let isEnd =
         scalar == "\n" || scalar == "\u{2028}"
@@ -63,10 +63,10 @@ struct StringsReader {
   private mutating func skipSpace() throws(Failure) {
     while let scalar = next {
       if scalar.properties.isWhitespace || scalar == "\u{FEFF}" {
-        place += 1
-      } else if scalar == "/", place + 1 < scalars.count, scalars[place + 1] == "/" {
-        while let scalar = next, scalar != "\n", scalar != "\r" { place += 1 }
-      } else if scalar == "/", place + 1 < scalars.count, scalars[place + 1] == "*" {
+        position += 1
+      } else if scalar == "/", position + 1 < scalars.count, scalars[position + 1] == "/" {
+        while let scalar = next, scalar != "\n", scalar != "\r" { position += 1 }
+      } else if scalar == "/", position + 1 < scalars.count, scalars[position + 1] == "*" {
         try skipComment()
       } else {
         return
@@ -75,14 +75,14 @@ struct StringsReader {
   }
 
   private mutating func skipComment() throws(Failure) {
-    let start = place
-    place += 2
-    while place + 1 < scalars.count {
-      if scalars[place] == "*", scalars[place + 1] == "/" {
-        place += 2
+    let start = position
+    position += 2
+    while position + 1 < scalars.count {
+      if scalars[position] == "*", scalars[position + 1] == "/" {
+        position += 2
         return
       }
-      place += 1
+      position += 1
     }
     throw failure("the comment that begins here is not closed", at: start)
   }
@@ -95,14 +95,14 @@ struct StringsReader {
     var word = String.UnicodeScalarView()
     while let scalar = next, isPartOfWord(scalar) {
       word.append(scalar)
-      place += 1
+      position += 1
     }
     if word.isEmpty {
       let found = next.map { "“\(Character($0))”" } ?? "the end"
       let hint =
         next == "(" || next == "{" || next == "<"
         ? ": translations are texts, and neither lists nor dictionaries" : ""
-      throw failure("here should be \(what), not \(found)\(hint)", at: place)
+      throw failure("here should be \(what), not \(found)\(hint)", at: position)
     }
     return String(word)
   }
@@ -112,17 +112,17 @@ struct StringsReader {
     case "a"..."z", "A"..."Z", "0"..."9", "_", "$", ":", ".", "-": true
     case "/":
       // Unless a comment begins here.
-      place + 1 == scalars.count || scalars[place + 1] != "/" && scalars[place + 1] != "*"
+      position + 1 == scalars.count || scalars[position + 1] != "/" && scalars[position + 1] != "*"
     default: false
     }
   }
 
   private mutating func quoted(_ quote: Unicode.Scalar) throws(Failure) -> String {
-    let start = place
-    place += 1
+    let start = position
+    position += 1
     var text = String.UnicodeScalarView()
     while let scalar = next {
-      place += 1
+      position += 1
       if scalar == quote { return String(text) }
       if scalar == "\\" {
         text.append(try escaped())
@@ -135,9 +135,9 @@ struct StringsReader {
 
   /// The character of the escape after a backslash.
   private mutating func escaped() throws(Failure) -> Unicode.Scalar {
-    let start = place - 1
+    let start = position - 1
     guard let scalar = next else { throw failure("nothing follows the “\\”", at: start) }
-    place += 1
+    position += 1
     switch scalar {
     case "a": return "\u{07}"
     case "b": return "\u{08}"
@@ -148,7 +148,7 @@ struct StringsReader {
     case "v": return "\u{0B}"
     case "U": return try character(start)
     case "0"..."7":
-      place -= 1
+      position -= 1
       guard let value = digits(1...3, radix: 8), value < 128 else {
         throw failure("octal numbers here go up to 177: write \\U and four digits", at: start)
       }
@@ -157,7 +157,7 @@ struct StringsReader {
     }
   }
 
-  /// A character by its number in UTF-16, behind `\U`; two of them where it takes two.
+  /// A character by its number in UTF-16, after `\U`; two of them where it takes two.
   private mutating func character(_ start: Int) throws(Failure) -> Unicode.Scalar {
     guard let unit = digits(4...4, radix: 16) else {
       throw failure("“\\U” takes four hexadecimal digits", at: start)
@@ -180,7 +180,7 @@ struct StringsReader {
     {
       value = value * radix + UInt32(digit)
       found += 1
-      place += 1
+      position += 1
     }
     return found >= count.lowerBound ? value : nil
   }

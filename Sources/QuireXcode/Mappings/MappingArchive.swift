@@ -28,7 +28,8 @@ struct MappingArchive {
           notes.append(
             XcodeModelNote(
               line: 0,
-              "\(mapping.place): the mapping is unfinished, without a source and a destination; skipped"
+              "\(mapping.location): the mapping is unfinished, without a source and a "
+                + "destination; skipped"
             ))
           continue
         }
@@ -85,7 +86,7 @@ struct MappingArchive {
       // Transformations that a model editor once offered.
       if let transforms = try item.item("NSPropertyTransforms"), try !transforms.members().isEmpty {
         notes.append(
-          XcodeModelNote(line: 0, "\(transforms.place): transformations of values are ignored"))
+          XcodeModelNote(line: 0, "\(transforms.location): transformations of values are ignored"))
       }
       properties.append(property)
     }

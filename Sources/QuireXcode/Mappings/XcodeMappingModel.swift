@@ -6,7 +6,7 @@ import QuireModel
 ///
 /// Xcode's document omits what is usual: an attribute without an expression gets the value of the
 /// source's attribute of that name, and a relationship gets the objects made from those that the
-/// source's relationship leads to. So the document is read together with the two models, as Xcode
+/// source's relationship refers to. So the document is read together with the two models, as Xcode
 /// does when it compiles. A compiled mapping model is a keyed archive and has all expressions.
 ///
 /// ```swift
@@ -48,8 +48,8 @@ public struct XcodeMappingModel: Sendable {
 
   /// Loads an `.xcmappingmodel` folder, the `xcmapping.xml` in one, or a `.cdm` file.
   ///
-  /// - Throws: an error that names the place when the file is malformed, or maps something that the
-  ///   models do not have.
+  /// - Throws: an error that names the location when the file is malformed, or maps something that
+  ///   the models do not have.
   public init(
     contentsOf url: URL, sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel,
     migrationPolicies: [EntityMigrationPolicy.Type] = []

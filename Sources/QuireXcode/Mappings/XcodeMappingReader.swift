@@ -151,7 +151,7 @@ struct XcodeMappingReader {
     if found.isEmpty {
       let reason =
         target == nil
-        ? "leads to no entity of the source model" : "leads to what no mapping carries over"
+        ? "refers to no entity of the source model" : "refers to what no mapping carries over"
       note(item, "\(mapping.name).\(name): \(path) \(reason); the relationship stays empty")
     } else if found.count == 1, target?.subentities.isEmpty == true {
       property.valueExpression = .expression(.destinations(of: path, in: found[0].name))
@@ -221,7 +221,7 @@ extension EntityDescription {
 }
 
 extension ArchivedItem {
-  /// The texts of a dictionary; other values are left out, as there is no place for them.
+  /// The texts of a dictionary; other values are left out, as nothing would hold them.
   func userInfo() throws(PropertyListError) -> [String: String] {
     var info: [String: String] = [:]
     for (key, value) in try entries() { info[key] = try? value?.text() }

@@ -25,7 +25,7 @@ struct XcodeSourcePath: CustomStringConvertible {
     names.isEmpty ? .variable(variable) : .path(.variable(variable), names)
   }
 
-  /// The entity that a path of relationships leads to; `nil` when it does not begin at the source,
+  /// The entity that a path of relationships refers to; `nil` when it does not begin at the source,
   /// or has a step that is no relationship.
   func target(
     from entity: EntityDescription, in model: ManagedObjectModel

@@ -18,8 +18,8 @@ extension PersistentContainer {
     name: String, in folders: [URL]? = nil, classes: [ManagedObject.Type] = []
   ) throws {
     let folders = folders ?? [Bundle.main.bundleURL]
-    let places = folders.flatMap { [$0] + Self.resourceFolders(in: $0) }
-    let model = places.lazy.flatMap { folder in
+    let searchedFolders = folders.flatMap { [$0] + Self.resourceFolders(in: $0) }
+    let model = searchedFolders.lazy.flatMap { folder in
       ["xcdatamodeld", "xcdatamodel"].map {
         folder.appendingPathComponent(name).appendingPathExtension($0)
       }
@@ -28,7 +28,7 @@ extension PersistentContainer {
       throw PersistenceError(
         .migrationMissingSourceModel,
         "there is no model \(name).xcdatamodeld or \(name).xcdatamodel in "
-          + places.map(\.path).joined(separator: ", ")
+          + searchedFolders.map(\.path).joined(separator: ", ")
           + ": add it to the target's resources with .copy, or name its folder")
     }
     self.init(name: name, versionedModel: try VersionedModel(contentsOf: model), classes: classes)

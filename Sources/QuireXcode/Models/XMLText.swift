@@ -63,36 +63,36 @@ struct XMLText {
   ///
   /// - Throws: if the document declares entities, which could bring instructions back.
   private static func blankInstructions(in bytes: inout [UInt8]) throws(Refusal) {
-    var place = 0
-    func isThere(_ word: String) -> Bool { bytes[place...].starts(with: word.utf8) }
+    var offset = 0
+    func isThere(_ word: String) -> Bool { bytes[offset...].starts(with: word.utf8) }
     func end(of word: String, after skipped: Int) -> Int {
-      var end = place + skipped
+      var end = offset + skipped
       while end < bytes.count {
         if bytes[end...].starts(with: word.utf8) { return end + word.utf8.count }
         end += 1
       }
       return bytes.count
     }
-    while let next = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
-      place = next
+    while let next = bytes[offset...].firstIndex(of: UInt8(ascii: "<")) {
+      offset = next
       if isThere("<!--") {
-        place = end(of: "-->", after: 4)
+        offset = end(of: "-->", after: 4)
       } else if isThere("<![CDATA[") {
-        place = end(of: "]]>", after: 9)
+        offset = end(of: "]]>", after: 9)
       } else if isThere("<?") {
         let end = end(of: "?>", after: 2)
-        for index in place..<end where !"\r\n".utf8.contains(bytes[index]) {
+        for index in offset..<end where !"\r\n".utf8.contains(bytes[index]) {
           bytes[index] = UInt8(ascii: " ")
         }
-        place = end
+        offset = end
       } else if isThere("<!DOCTYPE") {
         let end = end(of: ">", after: 9)
-        guard !bytes[place..<end].contains(UInt8(ascii: "[")) else {
+        guard !bytes[offset..<end].contains(UInt8(ascii: "[")) else {
           throw Refusal(words: "it has declarations of its own in its document type")
         }
-        place = end
+        offset = end
       } else {
-        place += 1
+        offset += 1
       }
     }
   }

@@ -1,4 +1,4 @@
-/// An element of a model's XML, with its place in the file.
+/// An element of a model's XML, with its location in the file.
 struct XcodeElement {
   var name: String
   var attributes: [String: String]

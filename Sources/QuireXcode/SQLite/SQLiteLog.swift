@@ -1,4 +1,4 @@
-/// The write-ahead log of a SQLite file: the pages with a newer state, and their places.
+/// The write-ahead log of a SQLite file: the pages with a newer state, and their offsets.
 ///
 /// A log is a header and frames; a frame is a header of 24 bytes and a page. A frame counts if its
 /// salts are the header's, its checksum, which continues that of the frame before, is right, and a

@@ -46,7 +46,7 @@ extension [UInt8] {
       | UInt32(self[offset + 3])
   }
 
-  /// The varint at `offset`, which moves behind it; `nil` if it does not end before `limit`.
+  /// The varint at `offset`, which moves past it; `nil` if it does not end before `limit`.
   func sqliteVarint(at offset: inout Int, limit: Int) -> Int64? {
     guard offset >= 0, limit <= count else { return nil }
     var value: UInt64 = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The content of a row: a header with a type per column, and the values behind it.
+/// The content of a row: a header with a type per column, and the values after it.
 ///
 /// Lengths are checked when the record is made; values are decoded on access, so that reading only
 /// keys makes no strings.

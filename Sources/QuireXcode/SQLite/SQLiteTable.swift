@@ -66,7 +66,7 @@ package struct SQLiteRows {
     self.table = table
   }
 
-  /// The next row, or `nil` behind the last.
+  /// The next row, or `nil` after the last.
   package mutating func next() throws(SQLiteError) -> SQLiteRow? {
     guard let (rowID, payload) = try tree.next() else { return nil }
     guard let record = SQLiteRecord(payload, textEncoding: source.header.textEncoding) else {

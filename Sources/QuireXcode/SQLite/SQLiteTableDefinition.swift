@@ -178,7 +178,7 @@ extension SQLiteTableDefinition {
       tokens[position...].prefix { $0 != .symbol(end) }
     }
 
-    /// Moves from an opening parenthesis behind the one that closes it.
+    /// Moves from an opening parenthesis past the one that closes it.
     private mutating func skipParentheses() -> Bool {
       var depth = 0
       while let token = peek {

@@ -34,7 +34,7 @@ struct SQLiteTree {
     self.root = root
   }
 
-  /// The next row, or `nil` behind the last.
+  /// The next row, or `nil` after the last.
   mutating func next() throws(SQLiteError) -> (rowID: Int64, payload: [UInt8])? {
     if let root {
       self.root = nil
@@ -69,7 +69,7 @@ struct SQLiteTree {
   private mutating func visit(_ number: UInt32) throws(SQLiteError) -> SQLitePage {
     let page = try source.page(number)
     guard visited.insert(number).inserted else {
-      throw page.damaged("two places of one table lead to it")
+      throw page.damaged("one table has two references to it")
     }
     return page
   }

@@ -61,7 +61,7 @@ import Testing
     pages[root].replaceSubrange(cell..<cell + 4, with: (root + 1).bytes(4))
     #expect { try readAll(pages.flatMap { $0 }) } throws: {
       guard case .damaged(let page, let words)? = ($0 as? SQLiteError)?.reason else { return false }
-      return page == UInt32(root + 1) && words.contains("two places")
+      return page == UInt32(root + 1) && words.contains("two references")
     }
   }
 

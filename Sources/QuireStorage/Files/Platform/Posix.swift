@@ -8,7 +8,7 @@
   import Android
 #endif
 
-/// The calls of the C library that the engine makes, with its errors translated: the only place
+/// The calls of the C library that the engine makes, with its errors translated: the only type
 /// that knows `errno`. Interrupted and partial calls are continued here.
 enum Posix {
   static func open(_ path: String, _ mode: FileMode) throws(StorageError) -> Int32 {
@@ -221,7 +221,7 @@ enum Posix {
     _ = try check("truncate", path) { ftruncate(descriptor, off_t(byteCount)) }
   }
 
-  /// Reserves room up to that offset, behind the end of the file as well: what Linux can do and
+  /// Reserves room up to that offset, after the end of the file as well: what Linux can do and
   /// most of its file systems. Others can make files longer only.
   ///
   /// - Returns: whether the system and the file system can.
