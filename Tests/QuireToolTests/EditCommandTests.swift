@@ -241,7 +241,7 @@ import Testing
       ("set Work/1 artist=Artist/1,Artist/2", 12, "artist refers to one object"),
       ("set Work/1 length=3", 12, "length is derived"),
       ("set Work/1", 11, "an assignment is expected"),
-      ("set Work/1 price", 17, "behind price is expected: =, += or -="),
+      ("set Work/1 price", 17, "after price is expected: =, += or -="),
       ("set Work/1 price=", 18, "a value of price is expected"),
       ("set Work/1 title=\"a", 18, "this quote is not closed"),
       ("set Work/1 title=\"a\\x\"", 20, "is no escape"),

@@ -74,7 +74,7 @@ import Testing
     let run = ToolRun("models", model.path, "--json")
     #expect(run.code == .good)
     _ = try run.json()
-    #expect(run.errors.hasPrefix("note: M, line 2 and 1 place more: "), "\(run.errors)")
+    #expect(run.errors.hasPrefix("note: M, line 2 and 1 location more: "), "\(run.errors)")
     #expect(run.errors.split(separator: "\n").count == 1)
   }
 

@@ -29,7 +29,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
   }
   private weak var destination: NSEntityDescription?
 
-  /// The relationship that leads back.
+  /// The relationship that refers back.
   open var inverseRelationship: NSRelationshipDescription? {
     get { inverse ?? declaration.inverse.flatMap { destinationEntity?.relationshipsByName[$0] } }
     set {

@@ -220,7 +220,7 @@ public final class RelationshipChange: Sendable {
     case destinationNarrowed(from: String, to: String)
     /// The new destination is another entity, but it accepts all objects of the old one.
     case destinationWidened(from: String, to: String)
-    /// Another relationship of the destination leads back, or none, or one where there was none.
+    /// Another relationship of the destination refers back, or none, or one where there was none.
     case inverseChanged(from: String?, to: String?)
     /// It may have other numbers of destinations.
     case countsChanged

@@ -172,7 +172,7 @@ public final class ManagedObjectModel: Sendable {
     return result
   }
 
-  /// The relationship that leads back, with the entity that declares it or inherits it.
+  /// The relationship that refers back, with the entity that declares it or inherits it.
   public func inverse(
     of relationship: RelationshipDescription
   ) -> (entity: EntityDescription, relationship: RelationshipDescription)? {

@@ -43,7 +43,7 @@ public struct RelationshipDescription: Hashable, Sendable {
   public var name: String
   /// The name of the destination entity; its subentities are destinations too.
   public var destination: String
-  /// The name of the relationship of the destination that leads back, if there is one.
+  /// The name of the relationship of the destination that refers back, if there is one.
   public var inverse: String?
   /// What happens to the destinations when the object is deleted.
   public var deleteRule = DeleteRule.nullify

@@ -1,4 +1,4 @@
-/// A part of a tree to which no readable page leads.
+/// A part of a tree that no readable page refers to.
 package struct TreeFragment {
   package let kind: TreeKind
   /// The level of its highest node above the leaves.

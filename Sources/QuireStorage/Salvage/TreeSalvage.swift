@@ -2,7 +2,7 @@
 //
 //   TreeSalvage          the trees of a damaged store, with their holes
 //   SalvageWalk          goes through one tree; where a page is lost, through what was below it
-//   TreeFragment         a part of a tree to which no readable page leads any longer
+//   TreeFragment         a part of a tree that no readable page refers to any longer
 //   TreeHole, TreeHoles  where such parts were
 //   PageStore+Salvage    writes all of it to a new store
 //

@@ -224,7 +224,7 @@ struct NodeSharing<Layout: NodeLayout> {
       return Layout.insert(
         entry.key, entry.payload, at: toRight ? entry.slot : entry.slot - moved, in: from, scratch)
     }
-    // To the right they came before the others, to the left behind them.
+    // To the right they came before the others, to the left after them.
     let slot =
       toRight ? entry.slot - from.count : to.count - moved + entry.slot
     return Layout.insert(entry.key, entry.payload, at: slot, in: to, scratch)

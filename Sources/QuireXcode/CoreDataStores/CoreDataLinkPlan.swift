@@ -78,7 +78,7 @@ struct CoreDataLinkPlanner {
     return result
   }
 
-  /// The other side, where it leads back: an engine cannot keep a triangle.
+  /// The other side, where it refers back: an engine cannot keep a triangle.
   private func inverse(of side: CoreDataLinkPlan.Side) -> CoreDataLinkPlan.Side? {
     guard let name = side.relationship.inverse,
       let declarer = model.entity(named: side.relationship.destination)?

@@ -67,7 +67,7 @@ extension XcodeModelReader {
   ]
 }
 
-/// Corrects relationships whose inverse does not lead back, as some real models have.
+/// Corrects relationships whose inverse does not refer back, as some real models have.
 ///
 /// A ``ManagedObjectModel`` requires inverses in pairs, since a store that keeps both sides cannot
 /// keep a triangle. Xcode warns about one and saves it. A relationship outside a pair keeps its
