@@ -24,9 +24,9 @@ struct BatchChanges {
   private var unchangedRuns: [(first: Reference, count: Int)] = []
   private let keepsUnchanged: Bool
   private var slotSets: [[Int]] = []
-  private var placesOfSets: [[Int]: UInt32] = [:]
+  private var indexOfSet: [[Int]: UInt32] = [:]
   /// The slots that were recorded last, and their index.
-  private var lastSlots: (slots: SlotSet, place: UInt32)?
+  private var lastSlots: (slots: SlotSet, index: UInt32)?
   /// Objects at other ends of relationships, with the slots that have changed.
   private(set) var others: [Reference: SlotSet] = [:]
   private var deletions: [Reference] = []
@@ -73,7 +73,7 @@ struct BatchChanges {
   /// Records that the same slots of objects with adjacent references have changed.
   mutating func recordChanges(of slots: SlotSet, from first: Reference, count newCount: Int) {
     count += newCount
-    let slotSet = place(of: slots)
+    let slotSet = index(of: slots)
     let last = changedRuns.count - 1
     if last >= 0, changedRuns[last].slotSet == slotSet,
       changedRuns[last].first.rawValue + UInt64(changedRuns[last].count) == first.rawValue,
@@ -87,16 +87,16 @@ struct BatchChanges {
   }
 
   /// The index of slots in ``slotSets``. They are mostly those that were recorded last.
-  private mutating func place(of slots: SlotSet) -> UInt32 {
-    if let lastSlots, lastSlots.slots == slots { return lastSlots.place }
+  private mutating func index(of slots: SlotSet) -> UInt32 {
+    if let lastSlots, lastSlots.slots == slots { return lastSlots.index }
     let set = Array(slots)
-    let place = placesOfSets[set] ?? UInt32(slotSets.count)
-    if placesOfSets[set] == nil {
+    let index = indexOfSet[set] ?? UInt32(slotSets.count)
+    if indexOfSet[set] == nil {
       slotSets.append(set)
-      placesOfSets[set] = place
+      indexOfSet[set] = index
     }
-    lastSlots = (slots, place)
-    return place
+    lastSlots = (slots, index)
+    return index
   }
 
   /// Records that an object has changed once more, or at the other end of a relationship.
@@ -185,11 +185,11 @@ struct BatchChanges {
     // Some changes are recorded apart from the runs.
     if others.isEmpty { return updates.sorted { $0.reference < $1.reference } }
     var rest = others
-    for place in updates.indices {
-      guard let more = rest.removeValue(forKey: updates[place].reference) else { continue }
-      var slots = SlotSet(updates[place].slots)
+    for index in updates.indices {
+      guard let more = rest.removeValue(forKey: updates[index].reference) else { continue }
+      var slots = SlotSet(updates[index].slots)
       for slot in more { slots.insert(slot) }
-      updates[place] = .init(reference: updates[place].reference, slots: Array(slots))
+      updates[index] = .init(reference: updates[index].reference, slots: Array(slots))
     }
     // A new or deleted object is not a changed one.
     for reference in deletions { rest[reference] = nil }

@@ -64,7 +64,7 @@ final class BatchConstraints {
           item: item, key: writer.bytes, isCut: writer.isCut,
           whole: writer.isCut ? try item.index.wholeKey(of: row) : []))
     }
-    if keys.contains(where: { waiting[$0.item.place]?.contains($0.key) ?? false }) {
+    if keys.contains(where: { waiting[$0.item.position]?.contains($0.key) ?? false }) {
       try checkWaiting()
     }
     return try keys.flatMap { key in
@@ -74,19 +74,21 @@ final class BatchConstraints {
 
   /// Records that the row which was searched for last was written.
   func recordWritten() throws {
-    for key in keys { waiting[key.item.place, default: []].insert(key.key) }
+    for key in keys { waiting[key.item.position, default: []].insert(key.key) }
     waitingCount += 1
     if waitingCount == BatchConstraints.waitingLimit { try checkWaiting() }
   }
 
   private func checkWaiting() throws {
-    for item in items { _ = try upkeep.existingTree(at: item.place) }
+    for item in items { _ = try upkeep.existingTree(at: item.position) }
     waiting.removeAll()
     waitingCount = 0
   }
 
   private func references(of key: Key) throws -> [Reference] {
-    guard let tree = try upkeep.treeWithoutWaiting(at: key.item.place)?.reading else { return [] }
+    guard let tree = try upkeep.treeWithoutWaiting(at: key.item.position)?.reading else {
+      return []
+    }
     var found: [Reference] = []
     var entries = tree.entries(withPrefix: key.key)
     while try entries.next() {

@@ -86,14 +86,14 @@ extension ManagedObjectContext {
         of: request.affectedStores ?? fetch.affectedStores, with: try entity(of: fetch).0,
         includingSubentities: fetch.includesSubentities)
       return try execution.run(in: sessions) { writes in
-        for (write, places) in try execution.places(of: fetch, writes) {
-          try write.delete(places, execution)
+        for (write, references) in try execution.references(of: fetch, writes) {
+          try write.delete(references, execution)
         }
       }
     case .objects(let ids):
-      let places = try execution.places(of: ids, in: request.affectedStores)
-      return try execution.run(in: places.map(\.session)) { writes in
-        for (write, found) in zip(writes, places) {
+      let groups = try execution.references(of: ids, in: request.affectedStores)
+      return try execution.run(in: groups.map(\.session)) { writes in
+        for (write, found) in zip(writes, groups) {
           let present = try found.references.filter { try write.state.contains($0) }
           try write.delete(present, execution)
         }

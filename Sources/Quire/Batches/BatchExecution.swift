@@ -87,19 +87,19 @@ final class BatchExecution {
     }
   }
 
-  // MARK: Places
+  // MARK: References
 
   /// The references of objects by their stores: sorted, and each once.
-  func places(
+  func references(
     of ids: [ManagedObjectID], in stores: [PersistentStore]?
   ) throws -> [(session: StoreSession, references: [Reference])] {
     let sessions = try context.sessions(of: stores)
     var references: [ObjectIdentifier: [Reference]] = [:]
     for id in ids {
-      guard let place = context.place(for: id),
-        sessions.contains(where: { $0 === place.session })
-      else { throw noPlace(of: id) }
-      references[ObjectIdentifier(place.session), default: []].append(place.reference)
+      guard let found = context.place(for: id),
+        sessions.contains(where: { $0 === found.session })
+      else { throw noObject(of: id) }
+      references[ObjectIdentifier(found.session), default: []].append(found.reference)
     }
     return try sessions.compactMap { session in
       guard var found = references[ObjectIdentifier(session)] else { return nil }
@@ -114,7 +114,7 @@ final class BatchExecution {
     }
   }
 
-  private func noPlace(of id: ManagedObjectID) -> PersistenceError {
+  private func noObject(of id: ManagedObjectID) -> PersistenceError {
     var error = PersistenceError(
       .persistentStoreOperation,
       id.permanent.isTemporaryID
@@ -127,7 +127,7 @@ final class BatchExecution {
 
   /// The references, sorted, of the objects that a request finds in the states with which the
   /// transactions began.
-  func places(
+  func references(
     of request: FetchRequest<ManagedObject>, _ writes: [BatchWrite]
   ) throws -> [(BatchWrite, [Reference])] {
     var request = request

@@ -17,7 +17,7 @@ final class BatchInsertion {
   private let derived: DerivedValues?
   private var source: (BatchRow) throws -> Bool = { _ in true }
   /// The position of the current object in the request.
-  private var place = 0
+  private var position = 0
   /// The destinations of the current object's to-one relationships.
   private var links: [BatchLink] = []
   /// The references of recent destinations.
@@ -78,7 +78,7 @@ final class BatchInsertion {
     try write.writer.buildRows(of: storage) { builder in
       repeat {
         try encode()
-        let reference = try takePlace()
+        let reference = try takeReference()
         try rowWriter.withBytes { bytes in
           try keys.record(bytes, at: reference)
           try builder.append(bytes, for: reference.key)
@@ -98,7 +98,7 @@ final class BatchInsertion {
         let rivals = try rowWriter.withBytes { try constraints.rivals(of: $0) }
         if !rivals.isEmpty, try !isInserted(despite: rivals) { continue }
       }
-      let reference = try takePlace()
+      let reference = try takeReference()
       if derived != nil { try write.recordOwners(of: reference, nil, links) }
       let wasThere = try rowWriter.withBytes { bytes in
         try keys.record(bytes, at: reference)
@@ -110,7 +110,7 @@ final class BatchInsertion {
     } while try next()
   }
 
-  private func takePlace() throws -> Reference {
+  private func takeReference() throws -> Reference {
     Reference(
       entity: storage.stored.number, key: try write.writer.takeKey(in: storage.stored.keySpace))
   }
@@ -127,14 +127,14 @@ final class BatchInsertion {
       if isValid() { return true }
       // Further errors, of this object and of others, are collected.
       try write.stopAtManyErrors()
-      place += 1
+      position += 1
     }
   }
 
   private func finish(_ reference: Reference) throws {
     write.changes.recordInsertion(at: reference)
     if !links.isEmpty { try write.arrive(links, from: reference) }
-    place += 1
+    position += 1
     if derived != nil {
       underived.append(reference)
       if underived.count == BatchInsertion.portion { try deriveValues() }
@@ -187,7 +187,7 @@ final class BatchInsertion {
 
   private var validated: Validation.Subject {
     Validation.Subject(
-      entityName: storage.binding.entity.name, objectID: nil, place: place)
+      entityName: storage.binding.entity.name, objectID: nil, place: position)
   }
 
   /// Builds the row of the current object.
@@ -246,7 +246,7 @@ final class BatchInsertion {
     switch policy {
     case .errorMergePolicyType:
       try write.validation.finish()
-      throw write.constraintError(rivals[0].index, rivals[0].reference, at: place)
+      throw write.constraintError(rivals[0].index, rivals[0].reference, at: position)
     case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType:
       try giveUp()
       return false
@@ -267,7 +267,7 @@ final class BatchInsertion {
   /// Discards the current object.
   private func giveUp() throws {
     for value in rowWriter.externalValues { try write.writer.external.remove(value) }
-    place += 1
+    position += 1
     try execution.advance()
   }
 
@@ -281,7 +281,7 @@ final class BatchInsertion {
       guard let new = link.new, try !write.writer.contains(new) else { continue }
       throw storage.binding.error(
         about: link.slot, .managedObjectReferentialIntegrity,
-        "of object \(place) of the batch request cannot lead to what gave way to the object")
+        "of object \(position) of the batch request cannot refer to what gave way to the object")
     }
   }
 
@@ -295,7 +295,7 @@ final class BatchInsertion {
       return (
         binding.name(of: slot),
         isAttribute
-          ? .value(row.values[slot]) : .place(links.first { $0.slot == slot }.flatMap(\.new))
+          ? .value(row.values[slot]) : .reference(links.first { $0.slot == slot }.flatMap(\.new))
       )
     }
     let updating = try BatchUpdating(write, BatchUpdate(sources), storage, isRepeated: true)
@@ -317,7 +317,7 @@ private final class BatchSubject: KeyValueCoding {
   private let row: BatchRow
   private let links: [BatchLink]
   private let derived: DerivedValues?
-  /// Of two derived attributes that lead to each other one has no value yet.
+  /// Of two derived attributes that refer to each other one has no value yet.
   private let underWay: Set<Int>
 
   init(_ row: BatchRow, _ links: [BatchLink], _ derived: DerivedValues?, _ underWay: Set<Int> = [])
@@ -343,7 +343,7 @@ private final class BatchSubject: KeyValueCoding {
     let trait = binding.traits[slot]
     if trait.isDerived, !underWay.contains(slot) { return try derivedValue(slot)?.plainValue }
     if trait.attributeType != nil { return row.values[slot]?.plainValue }
-    // Nothing leads to an object that is not written yet.
+    // Nothing refers to an object that is not written yet.
     if trait.isToMany { return [any KeyValueCoding]() }
     return links.first { $0.slot == slot }?.new.flatMap { derived?.subject($0) }
   }

@@ -17,7 +17,7 @@ final class BatchPatching {
   private struct Field {
     let slot: Int
     let kind: FieldKind
-    let place: FieldTable.Place
+    let field: FieldTable.Field
     let width: Int
     /// The steps that compute the bits for each row; `nil` if they are the same for all.
     let steps: UnsafePointer<RowArithmetic.Step>?
@@ -82,11 +82,11 @@ final class BatchPatching {
         guard isNumber, let made = RowArithmetic(expression, storage) else { return nil }
         arithmetics.append(made)
         arithmetic = made
-      case .object, .place: return nil
+      case .object, .reference: return nil
       }
       fields.append(
         Field(
-          slot: slot, kind: kind, place: storage.table.places[slot], width: width,
+          slot: slot, kind: kind, field: storage.table.fields[slot], width: width,
           steps: arithmetic?.steps, bits: bits,
           isAllowed: rule?.allows(bits.flatMap(kind.value)) ?? true,
           isLimited: rule?.limitsStoredValues ?? false))
@@ -111,14 +111,14 @@ final class BatchPatching {
   /// Changes rows of the entity.
   ///
   /// - Parameters:
-  ///   - places: the references, in order; `nil` for all rows.
+  ///   - references: the references, in order; `nil` for all rows.
   ///   - rewrite: called with each row that must be written anew, and is unchanged.
   func patch(
-    _ places: ArraySlice<Reference>?, _ rewrite: (Reference) throws -> Void
+    _ references: ArraySlice<Reference>?, _ rewrite: (Reference) throws -> Void
   ) throws {
     defer { withExtendedLifetime(arithmetics) {} }
     let rows = try write.writer.rows(of: storage.stored)
-    guard let places else {
+    guard let references else {
       var first: Int64? = .min
       while let start = first {
         first = try rows.change(
@@ -127,8 +127,8 @@ final class BatchPatching {
       }
       return
     }
-    for start in stride(from: places.startIndex, to: places.endIndex, by: Self.portion) {
-      let keys = places[start..<min(start + Self.portion, places.endIndex)].map(\.key)
+    for start in stride(from: references.startIndex, to: references.endIndex, by: Self.portion) {
+      let keys = references[start..<min(start + Self.portion, references.endIndex)].map(\.key)
       try keys.withUnsafeBufferPointer {
         try rows.change(run: $0, visiting: visit, changing: change)
       }
@@ -177,8 +177,8 @@ final class BatchPatching {
         else { return nil }
         new = bits
       }
-      if field.place.isNil(in: row)
-        ? new == nil : new == field.place.bits(in: row, field.width)
+      if field.field.isNil(in: row)
+        ? new == nil : new == field.field.bits(in: row, field.width)
       {
         continue
       }
@@ -215,7 +215,7 @@ final class BatchPatching {
     while rest != 0 {
       let index = rest.trailingZeroBitCount
       rest &= rest &- 1
-      fields[index].place.store(newBits[index], in: row, fields[index].width)
+      fields[index].field.store(newBits[index], in: row, fields[index].width)
     }
   }
 }
@@ -278,7 +278,7 @@ extension FieldKind {
   }
 }
 
-extension FieldTable.Place {
+extension FieldTable.Field {
   fileprivate func bits(in row: UnsafeRawPointer, _ width: Int) -> UInt64 {
     switch width {
     case 1: UInt64(fixed(in: row) as UInt8)
@@ -297,16 +297,17 @@ extension FieldTable.Place {
     let bits = bits ?? 0
     switch width {
     case 1:
-      row.storeBytes(of: UInt8(truncatingIfNeeded: bits), toByteOffset: Int(place), as: UInt8.self)
+      row.storeBytes(
+        of: UInt8(truncatingIfNeeded: bits), toByteOffset: Int(position), as: UInt8.self)
     case 2:
       row.storeBytes(
-        of: UInt16(truncatingIfNeeded: bits).littleEndian, toByteOffset: Int(place),
+        of: UInt16(truncatingIfNeeded: bits).littleEndian, toByteOffset: Int(position),
         as: UInt16.self)
     case 4:
       row.storeBytes(
-        of: UInt32(truncatingIfNeeded: bits).littleEndian, toByteOffset: Int(place),
+        of: UInt32(truncatingIfNeeded: bits).littleEndian, toByteOffset: Int(position),
         as: UInt32.self)
-    default: row.storeBytes(of: bits.littleEndian, toByteOffset: Int(place), as: UInt64.self)
+    default: row.storeBytes(of: bits.littleEndian, toByteOffset: Int(position), as: UInt64.self)
     }
   }
 }

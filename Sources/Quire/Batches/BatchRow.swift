@@ -29,7 +29,7 @@ public final class BatchRow {
   // Most rows set the same names in the same order: each is first looked for where it was last
   // found.
   @exclusivity(unchecked) private var known: [(name: String, slot: Int)] = []
-  @exclusivity(unchecked) private var place = 0
+  @exclusivity(unchecked) private var next = 0
   private let computedDefaults: ComputedDefaults?
 
   /// - Parameter computedDefaults: those of the entity's class.
@@ -74,7 +74,7 @@ public final class BatchRow {
     givenSlots = SlotSet()
     computedDefaults?.forEach { slot, value in values[slot] = value }
     if !destinations.isEmpty { destinations.removeAll(keepingCapacity: true) }
-    place = 0
+    next = 0
   }
 
   /// - Throws: the first error in what was set.
@@ -84,9 +84,9 @@ public final class BatchRow {
 
   /// The slot of a property that can be set; `nil`, with the error kept, if there is none.
   private func slot(named name: String) -> Int? {
-    if place < known.count, known[place].name == name {
-      place += 1
-      return known[place - 1].slot
+    if next < known.count, known[next].name == name {
+      next += 1
+      return known[next - 1].slot
     }
     return findSlot(name)
   }
@@ -95,8 +95,8 @@ public final class BatchRow {
   private func findSlot(_ name: String) -> Int? {
     do {
       let slot = try storage.binding.batchSlot(named: name)
-      if place < known.count { known[place] = (name, slot) } else { known.append((name, slot)) }
-      place = min(place + 1, known.count)
+      if next < known.count { known[next] = (name, slot) } else { known.append((name, slot)) }
+      next = min(next + 1, known.count)
       return slot
     } catch {
       failure = failure ?? error

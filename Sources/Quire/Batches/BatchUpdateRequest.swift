@@ -130,8 +130,8 @@ extension ManagedObjectContext {
         writes = try writes.filter { try !$0.patchAll(of: entities, update, execution) }
         if writes.isEmpty { return }
       }
-      for (write, places) in try execution.places(of: fetch, writes) {
-        try write.update(places, update, execution)
+      for (write, references) in try execution.references(of: fetch, writes) {
+        try write.update(references, update, execution)
       }
     }
   }
@@ -145,7 +145,7 @@ struct BatchUpdate {
     /// `nil` for no destination.
     case object(ManagedObjectID?)
     /// The same, for an object that is known to exist.
-    case place(Reference?)
+    case reference(Reference?)
   }
 
   /// Sorted by the names of the properties.

@@ -34,12 +34,12 @@ extension BatchWrite {
 
   /// The error for a new object with the same values of a constraint as another object.
   ///
-  /// - Parameter place: the position of the new object in the request.
+  /// - Parameter position: the position of the new object in the request.
   func constraintError(
-    _ index: StoredIndex, _ rival: Reference, at place: Int
+    _ index: StoredIndex, _ rival: Reference, at position: Int
   ) -> PersistenceError {
     var error = constraintError(index, rival, [rival])
-    error.message += ", and in object \(place) of the request"
+    error.message += ", and in object \(position) of the request"
     return error
   }
 

@@ -24,23 +24,25 @@ extension BatchWrite {
   }
 
   /// Changes objects, in the order of their references.
-  func update(_ places: [Reference], _ update: BatchUpdate, _ execution: BatchExecution) throws {
+  func update(
+    _ references: [Reference], _ update: BatchUpdate, _ execution: BatchExecution
+  ) throws {
     var start = 0
-    while start < places.count {
+    while start < references.count {
       // References are sorted, so that those of an entity are adjacent.
-      let storage = try storage(of: places[start])
+      let storage = try storage(of: references[start])
       let updating = try BatchUpdating(self, update, storage)
       var end = start
-      while end < places.count, places[end].entity == places[start].entity { end += 1 }
+      while end < references.count, references[end].entity == references[start].entity { end += 1 }
       if updating.moves.isEmpty {
-        try updating.updateAttributes(of: places[start..<end], execution)
+        try updating.updateAttributes(of: references[start..<end], execution)
       } else {
         // In a one-to-one relationship an object may take a destination that another was just
         // given.
         let portion = updating.hasOneToOnes ? 1 : 4096
         while start < end {
           let next = min(start + portion, end)
-          try updating.update(places[start..<next], isLast: next == places.count)
+          try updating.update(references[start..<next], isLast: next == references.count)
           for _ in start..<next { try execution.advance() }
           start = next
         }
@@ -110,7 +112,7 @@ final class BatchUpdating {
       var expression: FetchExpression?
       switch source {
       case .object(let id): destination = try id.map { try write.destination($0, binding, slot) }
-      case .place(let given): destination = given
+      case .reference(let given): destination = given
       case .expression(let given): expression = given
       case .value: break
       }
@@ -135,12 +137,12 @@ final class BatchUpdating {
   }
 
   /// Changes objects in the bytes of their rows if that is possible, otherwise one by one.
-  func updateAttributes(of places: ArraySlice<Reference>, _ execution: BatchExecution) throws {
+  func updateAttributes(of references: ArraySlice<Reference>, _ execution: BatchExecution) throws {
     if let patching = try patching(execution) {
-      return try patching.patch(places) { try updateAttributes(at: $0) }
+      return try patching.patch(references) { try updateAttributes(at: $0) }
     }
-    for place in places {
-      try updateAttributes(at: place)
+    for reference in references {
+      try updateAttributes(at: reference)
       try execution.advance()
     }
   }
@@ -179,7 +181,7 @@ final class BatchUpdating {
         value = try evaluate(expression, at: reference, former).plain.map {
           try storage.binding.attributeValue($0, assignment.slot)
         }
-      case .object, .place: value = nil
+      case .object, .reference: value = nil
       }
       let present = try current.value(assignment.field, in: write.writer)
       if value.map({ present?.isIdentical(to: $0) ?? false }) ?? (present == nil) { continue }
@@ -233,18 +235,18 @@ final class BatchUpdating {
       return
     }
     let version = try write.newVersion(at: reference)
-    var placed: [(field: Int, content: RowWriter.Field?)] = []
+    var contents: [(field: Int, content: RowWriter.Field?)] = []
     for (assignment, value) in values {
       let content = try write.writer.placing(
         value.map { .value($0) }, assignment.field, storage)
-      placed.append((assignment.field, content))
+      contents.append((assignment.field, content))
     }
     for (field, destination) in leading {
-      placed.append((field, destination.map { .reference($0) }))
+      contents.append((field, destination.map { .reference($0) }))
     }
     try write.writer.withRow(reference) { reader in
       try row.write(version: version) { field in
-        if let new = placed.first(where: { $0.field == field }) { return new.content }
+        if let new = contents.first(where: { $0.field == field }) { return new.content }
         return reader.isNil(field) ? nil : .copy(of: field, in: reader)
       }
     }
@@ -280,9 +282,9 @@ final class BatchUpdating {
   ///
   /// - Parameter isLast: whether no objects follow. If all objects get one destination in a
   ///   one-to-one relationship, only the last one keeps it.
-  func update(_ places: ArraySlice<Reference>, isLast: Bool) throws {
+  func update(_ references: ArraySlice<Reference>, isLast: Bool) throws {
     var moving: [Moving] = []
-    for reference in places {
+    for reference in references {
       let links = try withFormerRow(reference) {
         try self.links(of: reference, $0, isLast: isLast)
       }
@@ -363,7 +365,7 @@ final class BatchUpdating {
     guard let value = try value.predicateValue else { return nil }
     guard case .object(let identity) = value else {
       throw storage.binding.error(
-        about: slot, .unacceptableValue, "is to lead to \(value), which is no object")
+        about: slot, .unacceptableValue, "is to refer to \(value), which is no object")
     }
     return try write.destination(
       try storage.binding.destinationID(identity.base, slot), storage.binding, slot)

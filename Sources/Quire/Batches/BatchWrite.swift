@@ -52,7 +52,7 @@ final class BatchWrite {
 
   func storage(of reference: Reference) throws -> EntityStorage {
     guard let storage = entities.storage(of: reference) else {
-      throw StoreSchema.damaged("has no entity number \(reference.entity), which a row leads to")
+      throw StoreSchema.damaged("has no entity number \(reference.entity), which a row refers to")
     }
     return storage
   }

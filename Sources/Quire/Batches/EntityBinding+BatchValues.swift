@@ -19,7 +19,7 @@ extension EntityBinding {
       error(about: slot, .unacceptableValue, words)
     }
     if trait.isToMany {
-      throw refuse("leads to many, and batch requests set attributes and to-one relationships")
+      throw refuse("refers to many, and batch requests set attributes and to-one relationships")
     }
     if trait.isTransient { throw refuse("is transient, and batch requests are about stores") }
     if trait.isDerived { throw refuse("is derived, and the store works it out") }
@@ -75,7 +75,7 @@ extension EntityBinding {
     guard let id, ancestor != nil else {
       throw error(
         about: slot, .unacceptableValue,
-        "cannot lead to \(PersistenceError.briefDescription(of: value)), which is of type "
+        "cannot refer to \(PersistenceError.briefDescription(of: value)), which is of type "
           + "\(type(of: value)): set it to the ID of an object of \(relationship(slot).destination)"
       )
     }
@@ -91,18 +91,18 @@ extension BatchWrite {
   ///   does not exist.
   func destination(_ id: ManagedObjectID, _ binding: EntityBinding, _ slot: Int) throws -> Reference
   {
-    guard let place = session.context.place(for: id), place.session === session else {
+    guard let found = session.context.place(for: id), found.session === session else {
       throw binding.error(
         about: slot, .managedObjectExternalRelationship,
         id.permanent.isTemporaryID
-          ? "cannot lead to \(id), which was never saved: save it first"
-          : "cannot lead to \(id), which is of another store")
+          ? "cannot refer to \(id), which was never saved: save it first"
+          : "cannot refer to \(id), which is of another store")
     }
-    guard try writer.contains(place.reference) else {
+    guard try writer.contains(found.reference) else {
       throw binding.error(
         about: slot, .managedObjectReferentialIntegrity,
-        "cannot lead to \(id): there is no such object in the store")
+        "cannot refer to \(id): there is no such object in the store")
     }
-    return place.reference
+    return found.reference
   }
 }

@@ -20,7 +20,7 @@ final class RowArithmetic {
   /// A part of the expression, without references to count.
   enum Step {
     case number(Number)
-    case field(FieldTable.Place, FieldKind)
+    case field(FieldTable.Field, FieldKind)
     /// A function of the two expressions that follow.
     case function(FetchExpression.Function)
   }
@@ -35,7 +35,7 @@ final class RowArithmetic {
     var list: [Step] = []
     guard RowArithmetic.append(expression, storage, to: &list) else { return nil }
     let steps = UnsafeMutablePointer<Step>.allocate(capacity: list.count)
-    for (place, step) in list.enumerated() { (steps + place).initialize(to: step) }
+    for (index, step) in list.enumerated() { (steps + index).initialize(to: step) }
     self.steps = UnsafePointer(steps)
   }
 
@@ -56,7 +56,7 @@ final class RowArithmetic {
       case .double, .integer16, .integer32, .integer64: break
       default: return false
       }
-      list.append(.field(storage.table.places[slot], kind))
+      list.append(.field(storage.table.fields[slot], kind))
     case .function(let function, let arguments):
       guard arguments.count == 2 else { return false }
       switch function {
@@ -70,20 +70,20 @@ final class RowArithmetic {
   }
 
   /// - Parameters:
-  ///   - steps: the steps of an expression; afterwards those behind it.
+  ///   - steps: the steps of an expression; afterwards those that follow it.
   ///   - row: a row of the entity's current layout.
   static func value(of steps: inout UnsafePointer<Step>, in row: UnsafeRawPointer) -> Number? {
     let step = steps.pointee
     steps += 1
     switch step {
     case .number(let number): return number
-    case .field(let place, let kind):
-      if place.isNil(in: row) { return nil }
+    case .field(let field, let kind):
+      if field.isNil(in: row) { return nil }
       switch kind {
-      case .double: return .double(Double(bitPattern: place.fixed(in: row)))
-      case .integer64: return .integer(place.fixed(in: row))
-      case .integer32: return .integer(Int64(place.fixed(in: row) as Int32))
-      case .integer16: return .integer(Int64(place.fixed(in: row) as Int16))
+      case .double: return .double(Double(bitPattern: field.fixed(in: row)))
+      case .integer64: return .integer(field.fixed(in: row))
+      case .integer32: return .integer(Int64(field.fixed(in: row) as Int32))
+      case .integer16: return .integer(Int64(field.fixed(in: row) as Int16))
       default: return nil
       }
     case .function(let function):

@@ -31,9 +31,9 @@ extension IncrementalSource {
   var takesObjects: Bool { store is any IncrementalStoreFront }
 
   /// References that no object has ever had, for new objects of entities of the store.
-  func takePlaces(for objects: [ManagedObject]) throws -> [Reference] {
+  func takeReferences(for objects: [ManagedObject]) throws -> [Reference] {
     let names = objects.map(\.binding.entity.name)
-    return try takePlaces(for: names) { store in
+    return try takeReferences(for: names) { store in
       if let front = store as? any IncrementalStoreFront {
         return try front.obtainPermanentIDs(for: objects)
       }

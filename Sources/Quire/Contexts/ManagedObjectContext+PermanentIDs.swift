@@ -61,7 +61,7 @@ extension ManagedObjectContext {
       }
     }
     for candidate in candidates {
-      let places = try candidate.session.takePlaces(for: candidate.objects)
+      let places = try candidate.session.takeReferences(for: candidate.objects)
       for (object, place) in zip(candidate.objects, places) {
         promisedIDs.promise(place, to: object.reference, in: candidate.session.identity)
         guard parent != nil, object.isStored else { continue }
@@ -86,10 +86,10 @@ extension ManagedObjectContext {
 
 extension StoreSession {
   /// Takes a key for each object, in one commit.
-  fileprivate func takePlaces(for objects: [ManagedObject]) throws -> [Reference] {
+  fileprivate func takeReferences(for objects: [ManagedObject]) throws -> [Reference] {
     let store = try requiredStore()
     if let incremental {
-      return try incremental.takePlaces(
+      return try incremental.takeReferences(
         for: objects.filter { store.entities.byIndex[$0.binding.index] != nil })
     }
     var places: [Reference] = []

@@ -3,7 +3,7 @@ import QuireModel
 extension ManagedObjectContext {
   /// The objects that a request finds, with their values, unsaved changes included.
   ///
-  /// Relationships lead to objects by their ``ExportedObject/id``, whether these are in the export
+  /// Relationships refer to objects by their ``ExportedObject/id``, whether these are in the export
   /// or not: ``insert(_:missing:)`` says what becomes of the others.
   ///
   /// - Throws: what ``fetch(_:)`` throws, and errors of reading.
@@ -27,7 +27,7 @@ extension ManagedObjectContext {
   ///
   /// - Parameters:
   ///   - exported: in any order.
-  ///   - missing: what to do where a relationship leads to an object that is not among them.
+  ///   - missing: what to do where a relationship refers to an object that is not among them.
   /// - Returns: the new objects, in the order of the exported ones.
   /// - Throws: ``PersistenceError/Code/undefinedKey`` where the model has no such entity or
   ///   property; ``PersistenceError/Code/unacceptableValue`` where a value is not of the
@@ -51,7 +51,7 @@ extension ManagedObjectContext {
   public enum MissingDestination: Sendable {
     /// It is an error.
     case refuse
-    /// It leads to nothing.
+    /// It has no destination.
     case drop
   }
 }
@@ -178,7 +178,7 @@ private struct ExportedInsertion {
       if missing == .drop { return nil }
       var error = PersistenceError(
         .unacceptableValue,
-        "\(object.entity.name).\(relationship.name) leads to \(id), which is not among the objects "
+        "\(object.entity.name).\(relationship.name) refers to \(id), which is not among the objects "
           + "to insert: insert them together, or let what is missing be dropped")
       error.key = relationship.name
       error.entityName = object.entity.name

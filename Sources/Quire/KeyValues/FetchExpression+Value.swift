@@ -128,7 +128,7 @@ struct Evaluation {
     case .variable(let name):
       guard let value = bindings[name] else {
         throw PersistenceError(
-          .invalidExpression, "the variable $\(name) stands for nothing; bind it to a value")
+          .invalidExpression, "the variable $\(name) has no value; bind it to a value")
       }
       return value
     case .function(let function, let arguments):
@@ -159,10 +159,10 @@ struct Evaluation {
       case .count where arguments.count == 1:
         if let members = arguments[0].members { return .one(members.count) }
       case .element, .first, .last:
-        let place = try arguments.dropFirst().first?.predicateValue
+        let position = try arguments.dropFirst().first?.predicateValue
         switch arguments.first?.expanded {
         case .array(let members)?:
-          return try computation.index(place, of: members.count).map { members[$0] } ?? .one(nil)
+          return try computation.index(position, of: members.count).map { members[$0] } ?? .one(nil)
         case .one(nil)?: return .one(nil)
         default:
           throw computation.error("it needs an array or an ordered relationship")
@@ -284,7 +284,7 @@ struct Evaluation {
     return .array(found)
   }
 
-  /// The members of the collection of a subquery, each with the number of the ways that lead to it;
+  /// The members of the collection of a subquery, each with the number of the ways to it;
   /// `nil` for what is not a path to many.
   private func countedMembers(
     of collection: FetchExpression

@@ -32,7 +32,7 @@ extension KeyValue {
       })
   }
 
-  /// The members of the collection at a path, each with the number of the ways that lead to it;
+  /// The members of the collection at a path, each with the number of the ways to it;
   /// `nil` for a path with an operator, or to what is no collection.
   func countedMembers(at names: [String]) throws -> [(member: KeyValue, count: Int)]? {
     if names.contains(where: CollectionOperator.isOperator) { return nil }
@@ -40,17 +40,17 @@ extension KeyValue {
     var isCollection = false
     for name in names {
       var next: [(member: KeyValue, count: Int)] = []
-      var places: [AnyHashable: Int] = [:]
+      var indices: [AnyHashable: Int] = [:]
       for (member, count) in level {
         let value = try member.value(for: name)
         let members = value.flatMembers
         isCollection = isCollection || members != nil
         for member in members ?? [value] {
           let key = member.isAbsent ? nil : member.identity
-          if let key, let place = places[key] {
-            next[place].count = next[place].count.addingSaturated(count)
+          if let key, let index = indices[key] {
+            next[index].count = next[index].count.addingSaturated(count)
           } else {
-            if let key { places[key] = next.count }
+            if let key { indices[key] = next.count }
             next.append((member, count))
           }
         }

@@ -7,7 +7,7 @@ import QuireModel
 ///
 /// - A dictionary has values for keys.
 /// - An array or a set is read member by member: `artists.name` is the names of all artists, an
-///   array for an array, a set for a set. If members lead to collections, the result is a
+///   array for an array, a set for a set. If members have collections, the result is a
 ///   collection of collections. Absent values are dropped.
 /// - A `CollectionOperator` applies to the collection itself: `artworks.@sum.price`.
 /// - Texts, numbers and dates have the functions without arguments that `FetchExpression` can

@@ -1,11 +1,11 @@
 import QuireModel
 
-/// What gives its place to an object when it is more than values that are wanted.
+/// What is replaced by an object when more than values is wanted.
 protocol ObjectStandIn: AnyObject, EntityMember {
   func object() throws -> any EntityMember
 }
 
-/// What is an object of an entity, or stands for one.
+/// What is an object of an entity, or represents one.
 protocol EntityMember {
   var entity: EntityDescription { get }
 }
@@ -16,7 +16,7 @@ protocol EntityClass {
 }
 
 extension KeyValue {
-  /// The value with objects in the place of what stands in for them.
+  /// The value with objects in place of what represents them.
   var withObjects: KeyValue {
     get throws {
       switch self {

@@ -24,7 +24,7 @@ extension Sequence where Element: KeyValueCoding {
           if case .collection? = value {
             throw PersistenceError(
               .invalidExpression,
-              "the sort key \(descriptor.key) leads to many values, which have no place in an order: "
+              "the sort key \(descriptor.key) refers to many values, which cannot be sorted: "
                 + "sort by one value, such as \(descriptor.key).@count")
           }
           return value
@@ -32,8 +32,8 @@ extension Sequence where Element: KeyValueCoding {
       )
     }
     return items.enumerated().sorted { left, right in
-      for (place, descriptor) in descriptors.enumerated() {
-        let order = descriptor.compare(left.element.keys[place], right.element.keys[place])
+      for (index, descriptor) in descriptors.enumerated() {
+        let order = descriptor.compare(left.element.keys[index], right.element.keys[index])
         if order != 0 { return order < 0 }
       }
       return left.offset < right.offset

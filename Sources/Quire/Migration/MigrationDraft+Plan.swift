@@ -202,11 +202,11 @@ struct PropertyNames {
     guard let change, change.kind != .kept else { return }
     let (attributes, relationships) = (change.attributes, change.relationships)
     // By index, as changes are large: a loop over them would copy each.
-    for place in attributes.indices where !attributes[place].isKept {
-      record(attributes[place].source?.name, attributes[place].destination?.name)
+    for index in attributes.indices where !attributes[index].isKept {
+      record(attributes[index].source?.name, attributes[index].destination?.name)
     }
-    for place in relationships.indices where !relationships[place].isKept {
-      record(relationships[place].source?.name, relationships[place].destination?.name)
+    for index in relationships.indices where !relationships[index].isKept {
+      record(relationships[index].source?.name, relationships[index].destination?.name)
     }
   }
 

@@ -18,7 +18,7 @@ extension ManagedObject {
 
   private func find<Value>(
     _ slot: Int, _ kind: FieldKind,
-    _ read: (FieldTable.Place, UnsafeRawPointer) -> Value
+    _ read: (FieldTable.Field, UnsafeRawPointer) -> Value
   ) -> Found<Value> {
     guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }) else {
       return .elsewhere

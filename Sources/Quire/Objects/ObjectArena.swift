@@ -15,7 +15,7 @@ final class ObjectArena: SharedByObjects {
   // Sound: the storage keeps what it points to.
   /// The positions of fields in rows; `nil` where objects have no rows, and where each read is
   /// recorded, so that no read takes the short way.
-  @exclusivity(unchecked) private var places: UnsafePointer<FieldTable.Place>?
+  @exclusivity(unchecked) private var places: UnsafePointer<FieldTable.Field>?
   /// Whether the context records which properties are read.
   @exclusivity(unchecked) private(set) var recordsAccess = false
   // Sound, both: the binding keeps it.
@@ -61,7 +61,7 @@ final class ObjectArena: SharedByObjects {
   /// Called when the context begins or ends to record which properties are read.
   func updateRecordsAccess() {
     recordsAccess = contextReference?._withUnsafeGuaranteedRef { $0.accessRecorder != nil } ?? false
-    places = recordsAccess ? nil : storage?.table.places
+    places = recordsAccess ? nil : storage?.table.fields
   }
 
   /// Of objects that have no context, and were not saved.
@@ -195,7 +195,7 @@ extension ObjectArena {
   }
 
   /// The position of a slot's field in a row, for objects that have rows.
-  func place(of slot: Int) -> FieldTable.Place? {
+  func place(of slot: Int) -> FieldTable.Field? {
     guard let places, slot < slotCount else { return nil }
     return places[slot]
   }

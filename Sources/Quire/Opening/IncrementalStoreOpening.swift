@@ -108,7 +108,7 @@ struct IncrementalStoreOpening {
       else { continue }
       throw refusal(
         "cannot keep \(entity.name).\(derivation.attribute.name) up to date, which is derived from "
-          + "other objects: their changes do not lead to it. Leave the attribute out of the model, "
+          + "other objects: their changes do not update it. Leave the attribute out of the model, "
           + "or the entity out of the store's configuration", entity)
     }
   }

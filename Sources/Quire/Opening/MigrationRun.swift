@@ -69,8 +69,8 @@ struct MigrationRun {
   /// policies and stages are unchanged.
   private func naming(_ step: MigrationPath.Step, _ index: Int, _ error: any Error) -> any Error {
     guard path.steps.count > 1, var error = error as? PersistenceError else { return error }
-    let place = "step \(index + 1) of \(path.steps.count), \(step)"
-    error.message = "\(place): \(error.message)"
+    let heading = "step \(index + 1) of \(path.steps.count), \(step)"
+    error.message = "\(heading): \(error.message)"
     return error
   }
 }

@@ -7,7 +7,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// A model, a coordinator and its stores behind one name, which hands out contexts.
+/// A model, a coordinator and its stores under one name, which hands out contexts.
 ///
 /// ## Subclasses
 ///
@@ -122,7 +122,7 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
 
   // MARK: Loading
 
-  /// Where stores are that nobody has given a place: the folder for the data of this program,
+  /// Where stores are that nobody has given a location: the folder for the data of this program,
   /// named like it, in the user's folder for such data (on Linux `$XDG_DATA_HOME`, or
   /// `~/.local/share`). The folder need not exist.
   open class func defaultDirectoryURL() -> URL {
@@ -177,7 +177,7 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
     try await StoreExecutor.run { try persistentStoreDescriptions.map(add) }
   }
 
-  /// Opens or creates the container's store, at a place of its own.
+  /// Opens or creates the container's store, at a location of its own.
   ///
   /// - Parameter url: the file; `nil` for a store in memory.
   /// - Throws: what

@@ -19,7 +19,7 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameters:
   ///   - configuration: the name of one of the model's configurations; `nil` and
-  ///     `DefaultConfigurationName` stand for all entities.
+  ///     `DefaultConfigurationName` mean all entities.
   ///   - url: the file, or `nil` for a store in memory.
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the model has no
   ///   such configuration, or a relationship leads out of it;

@@ -35,7 +35,7 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Continues with the store's file at another place, to which it was moved or copied: a store
+  /// Continues with the store's file at another location, to which it was moved or copied: a store
   /// with the same UUID and version, which must exist there.
   ///
   /// The former file is closed; saves there that are not in the new file are lost to this
@@ -52,7 +52,7 @@ extension PersistentStoreCoordinator {
   public func setURL(_ url: URL, for store: PersistentStore) throws -> PersistentStore {
     try checkOwn(store)
     if store.incremental != nil {
-      throw store.refusal(of: "gone on with at another place")
+      throw store.refusal(of: "gone on with at another location")
     }
     guard store.type.hasFile(at: store.url) else {
       throw PersistenceError(

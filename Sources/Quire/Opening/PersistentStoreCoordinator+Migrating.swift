@@ -8,7 +8,7 @@ import QuireStorage
 #endif
 
 extension PersistentStoreCoordinator {
-  /// Moves a store to another place: from one file to another, from a file into memory, or from
+  /// Moves a store to another location: from one file to another, from a file into memory, or from
   /// memory into a file.
   ///
   /// The new store has everything that was saved, the same UUID and the same keys: IDs remain
@@ -64,10 +64,10 @@ extension PersistentStoreCoordinator {
           + "replacePersistentStore makes a copy with another")
     }
     var new: PersistentStore?
-    let place = url.map(\.absoluteString) ?? "memory"
+    let location = url.map(\.absoluteString) ?? "memory"
     try operating(
-      "the store cannot be migrated to \(place)",
-      orUnknown: "whether the store was migrated to \(place)"
+      "the store cannot be migrated to \(location)",
+      orUnknown: "whether the store was migrated to \(location)"
     ) {
       let writer = try store.isReadOnly ? nil : quiescentWriter(of: store.pages)
       // Nothing is written; the transaction blocks writes that the new store would not have.

@@ -34,8 +34,8 @@ extension StoreOpening {
   }
 
   /// Checks that the migration does not lead back to a model that the store has left: the program
-  /// is then an earlier version of the one that wrote the store, and what it has no place for would
-  /// be lost. A way back that loses nothing is as good as any.
+  /// is then an earlier version of the one that wrote the store, and what its model does not have
+  /// would be lost. A way back that loses nothing is as good as any.
   private func checkDirection(
     of path: MigrationPath, from records: [MigrationRecord], _ snapshot: Snapshot,
     _ hashes: [String: VersionHash]
@@ -68,7 +68,7 @@ extension StoreOpening {
     }
     throw refusal(
       of: hashes,
-      "no known version of the model fits the store, and the model has no place for objects in it: "
+      "no known version of the model fits the store, and the model has no entity for objects in it: "
         + "\(names.joined(separator: ", ")). It may be another's store, or that of a newer version of "
         + "the program. To let these objects go, put the store's own model among the versions, "
         + "before the present one")

@@ -294,8 +294,8 @@ struct StoreOpening {
     guard let relationship = model.current.relationshipToClear(since: stored) else { return }
     throw PersistenceError(
       .migration,
-      "\(relationship) may lead to objects that were deleted by the rule No Action, which its inverse "
-        + "has no more: open the store once so that it can be written")
+      "\(relationship) may refer to objects that were deleted by the rule No Action, which its "
+        + "inverse has no more: open the store once so that it can be written")
   }
 
   /// The steps that the store needs before it can be opened; `nil` if it has the current version.

@@ -111,7 +111,7 @@ struct ComparisonFetch: ~Copyable {
     {
       return try text.withUTF8 { text in
         var test = RowTest(form: form)
-        (test.orders, test.field) = ([.same], index.storage.table.places[slot])
+        (test.orders, test.field) = ([.same], index.storage.table.fields[slot])
         test.high = UInt64(text.count)
         return try rows(at: references, test, UnsafeRawBufferPointer(text))
       }

@@ -73,7 +73,7 @@ struct MatchList: MatchVisitor {
 
   func bound(_ table: FieldTable, sortedBy paths: [FetchPath]) -> SortBound? {
     guard items.count == capacity, let firstRule, paths[0].isAttribute else { return nil }
-    return SortBound(items[0].prefix, by: firstRule, in: table.places[paths[0].slot])
+    return SortBound(items[0].prefix, by: firstRule, in: table.fields[paths[0].slot])
   }
 
   mutating func visit<Subject: PathSubject>(

@@ -158,16 +158,16 @@ struct RowFilterBuilder {
 
   /// The field of an attribute, or of a relationship whose destination exists if it is not absent;
   /// `nil` for other paths.
-  private func field(_ path: [String]) -> (place: FieldTable.Place, kind: FieldKind)? {
+  private func field(_ path: [String]) -> (place: FieldTable.Field, kind: FieldKind)? {
     guard path.count == 1, let slot = storage.binding.slot(named: path[0]),
       storage.fieldBySlot[slot] >= 0
     else { return nil }
     let trait = storage.binding.traits[slot]
     if trait.attributeType == nil, trait.canDangle || !takesRelationships { return nil }
-    return (storage.table.places[slot], storage.layout.fields[storage.fieldBySlot[slot]].kind)
+    return (storage.table.fields[slot], storage.layout.fields[storage.fieldBySlot[slot]].kind)
   }
 
-  private typealias Field = (place: FieldTable.Place, kind: FieldKind)
+  private typealias Field = (place: FieldTable.Field, kind: FieldKind)
 
   private mutating func add(
     _ field: Field, _ operator: FetchPredicate.Operator, _ right: FetchExpression,

@@ -86,11 +86,11 @@ extension RowSubject {
     guard path.isAttribute, case .borrowed(let reader) = source,
       let row = reader.bytes.baseAddress
     else { return nil }
-    return storage.table.places[path.slot].sortPrefix(in: row, by: rule)
+    return storage.table.fields[path.slot].sortPrefix(in: row, by: rule)
   }
 }
 
-extension FieldTable.Place {
+extension FieldTable.Field {
   /// The sort prefix of the field's value, if the bytes of the row tell it.
   func sortPrefix(in row: UnsafeRawPointer, by rule: SortPrefix.Rule) -> SortPrefix? {
     guard let kind = FieldKind(rawValue: kind) else { return nil }

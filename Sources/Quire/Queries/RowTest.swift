@@ -44,7 +44,7 @@ struct RowTest {
   var form: Form
   var isNegated = false
   var orders: Orders = []
-  var field = FieldTable.Place()
+  var field = FieldTable.Field()
   /// The lower bound, as bits of an `Int64` or a `Double`; or the offset of a constant; or the
   /// number of tests in a group, those of nested groups included.
   var low: UInt64 = 0
@@ -86,7 +86,7 @@ struct RowTest {
       return orders.contains(Orders(order))
     case .prefix: return CanonicalText.has(field.variable(in: row), prefix: constant(constants))
     case .uuid:
-      let bytes = UnsafeRawBufferPointer(start: row + Int(field.place), count: 16)
+      let bytes = UnsafeRawBufferPointer(start: row + Int(field.position), count: 16)
       return orders.contains(Orders(CanonicalText.byteOrder(bytes, constant(constants))))
     case .never, .absent, .all, .any: return false
     }

@@ -7,7 +7,7 @@ import QuireStorage
 /// It is made of the last match once a leaf, and read for each row: bounds of a number in place of
 /// a ``SortPrefix`` of each row.
 struct SortBound {
-  private let field: FieldTable.Place
+  private let field: FieldTable.Field
   private let excludesAbsent: Bool
   private let excludesNotANumber: Bool
   /// The numbers that are not excluded, inclusive; of dates, their seconds.
@@ -15,7 +15,7 @@ struct SortBound {
   private let high: Double
 
   /// - Returns: `nil` if the field has no number.
-  init?(_ last: SortPrefix, by rule: SortPrefix.Rule, in field: FieldTable.Place) {
+  init?(_ last: SortPrefix, by rule: SortPrefix.Rule, in field: FieldTable.Field) {
     let ascending = rule.ascending
     let notANumber: SortPrefix
     switch FieldKind(rawValue: field.kind) {
@@ -64,7 +64,7 @@ struct SortBound {
   }
 
   private func excludes(
-    _ row: UnsafeRawPointer, _ number: (FieldTable.Place) -> Double
+    _ row: UnsafeRawPointer, _ number: (FieldTable.Field) -> Double
   ) -> Bool {
     if field.isNil(in: row) { return excludesAbsent }
     let number = number(field)

@@ -65,7 +65,7 @@ final class DeferredLinks {
           let entry = entries[index]
           let isLast = index + 1 == entries.count
           if isLast || entry != entries[index + 1] {
-            // In the layout of ``LinkKey``. The place is free: its entry has been read already.
+            // In the layout of ``LinkKey``. The entry that it overwrites has been read.
             entries[start + count] = Entry(
               owner: entry.owner.bigEndian, member: entry.member.bigEndian)
             let key = UnsafeRawBufferPointer(

@@ -36,11 +36,11 @@ struct Derivation: Sendable {
     let slots = Dictionary(
       attributes.map { ($0.attribute.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
     var waiting = attributes.compactMap { Derivation($0.attribute, slot: $0.slot, of: entity) }
-    for place in waiting.indices {
-      waiting[place].derivedSlots = Set(
-        waiting[place].paths.compactMap { $0.first.flatMap { slots[$0] } })
+    for index in waiting.indices {
+      waiting[index].derivedSlots = Set(
+        waiting[index].paths.compactMap { $0.first.flatMap { slots[$0] } })
     }
-    var placed: [Derivation] = []
+    var sorted: [Derivation] = []
     var elsewhere: Set<Int> = []
     while !waiting.isEmpty {
       let open = Set(waiting.map(\.slot))
@@ -50,9 +50,9 @@ struct Derivation: Sendable {
         at: waiting.firstIndex { $0.derivedSlots.isDisjoint(with: open) } ?? 0)
       next.isOwn = next.isOwn && next.derivedSlots.isDisjoint(with: elsewhere)
       if !next.isOwn { elsewhere.insert(next.slot) }
-      placed.append(next)
+      sorted.append(next)
     }
-    return placed
+    return sorted
   }
 
   /// The relationship whose links `rel.@count` counts, without reading the destinations; `nil` for

@@ -45,11 +45,11 @@ final class DerivedValues {
     let names = slots.map { Set((Array($0) + own).map(binding.name(of:))) }
     for dependency in dependencies {
       if let names, names.isDisjoint(with: dependency.triggers) { continue }
-      var places: Set = [reference]
+      var owners: Set = [reference]
       for name in dependency.wayBack {
-        places = try places.reduce(into: []) { $0.formUnion(try follow(name, from: $1)) }
+        owners = try owners.reduce(into: []) { $0.formUnion(try follow(name, from: $1)) }
       }
-      for owner in places {
+      for owner in owners {
         guard let slot = slot(of: dependency, in: owner) else { continue }
         affected[owner, default: []].insert(slot)
       }
@@ -73,7 +73,7 @@ final class DerivedValues {
   }
 
   private func slot(of dependency: DerivationPlan.Dependency, in owner: Reference) -> Int? {
-    // The way back may lead to objects of an ancestor of the entity.
+    // The way back may reach objects of an ancestor of the entity.
     guard let binding = writer.entities.storage(of: owner)?.binding,
       binding.entity.isKindOf(entity: dependency.owner)
     else { return nil }

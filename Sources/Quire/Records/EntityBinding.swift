@@ -3,7 +3,7 @@ import Synchronization
 
 /// An entity prepared for rows and objects: its properties by slot.
 ///
-/// A slot is a small number that stands for a property at run time. Attributes come first, then
+/// A slot is a small number that represents a property at run time. Attributes come first, then
 /// relationships, each sorted by name. Models that differ only in the order of declarations have
 /// equal slots, so that an object made with one can be inserted into a context of the other.
 final class EntityBinding: Sendable {
@@ -88,7 +88,7 @@ final class EntityBinding: Sendable {
   /// Whether there are any; tested once for each of many objects.
   let hasOneToOnes: Bool
   /// The indices of relationships in the entity's declaration, in the order of their slots.
-  private let relationshipPlaces: [Int]
+  private let relationshipIndices: [Int]
   private let names: NameTable
 
   /// - Parameters:
@@ -101,8 +101,8 @@ final class EntityBinding: Sendable {
     self.entity = entity
     self.index = index
     let (attributes, relationships) = (entity.attributes, entity.relationships)
-    let attributePlaces = attributes.indices.sorted { attributes[$0].name < attributes[$1].name }
-    relationshipPlaces = relationships.indices.sorted {
+    let attributeIndices = attributes.indices.sorted { attributes[$0].name < attributes[$1].name }
+    relationshipIndices = relationships.indices.sorted {
       relationships[$0].name < relationships[$1].name
     }
     let count = attributes.count + relationships.count
@@ -115,22 +115,22 @@ final class EntityBinding: Sendable {
     var names: [String] = []
     names.reserveCapacity(count)
     // By index, as descriptions are large: a loop over them would copy each.
-    for place in attributePlaces {
-      properties.append(.attribute(attributes[place]))
+    for index in attributeIndices {
+      properties.append(.attribute(attributes[index]))
       traits.append(
         Trait(
-          attributeType: attributes[place].type, isToMany: false,
-          isTransient: attributes[place].isTransient,
-          isDerived: attributes[place].isDerived,
-          isExternal: attributes[place].allowsExternalBinaryDataStorage,
-          hasWidth: attributes[place].type.integerRange != nil))
-      defaultValues.append(attributes[place].initialValue)
-      names.append(attributes[place].name)
+          attributeType: attributes[index].type, isToMany: false,
+          isTransient: attributes[index].isTransient,
+          isDerived: attributes[index].isDerived,
+          isExternal: attributes[index].allowsExternalBinaryDataStorage,
+          hasWidth: attributes[index].type.integerRange != nil))
+      defaultValues.append(attributes[index].initialValue)
+      names.append(attributes[index].name)
     }
     var storedRelationshipSlots: [Int] = []
     var oneToOneSlots: [Int] = []
-    for place in relationshipPlaces {
-      let relationship = relationships[place]
+    for index in relationshipIndices {
+      let relationship = relationships[index]
       let inverse = model?.inverse(of: relationship)
       if !relationship.isTransient {
         storedRelationshipSlots.append(properties.count)
@@ -163,7 +163,7 @@ final class EntityBinding: Sendable {
     hasOneToOnes = !oneToOneSlots.isEmpty
     self.names = NameTable(names)
     // Derived values are computed in the save, and cannot be checked before.
-    let rules = attributePlaces.map {
+    let rules = attributeIndices.map {
       attributes[$0].isDerived ? nil : AttributeRule(attributes[$0])
     }
     self.rules = rules
@@ -175,14 +175,14 @@ final class EntityBinding: Sendable {
     for slot in limitedSlots { traits[slot].check = .rule }
     self.traits = traits
     var transformersBySlot: [Int: any ValueTransformer] = [:]
-    for (slot, place) in attributePlaces.enumerated()
+    for (slot, index) in attributeIndices.enumerated()
     where traits[slot].attributeType == .transformable {
-      transformersBySlot[slot] = attributes[place].valueTransformerName.flatMap { transformers[$0] }
+      transformersBySlot[slot] = attributes[index].valueTransformerName.flatMap { transformers[$0] }
     }
     self.transformers = transformersBySlot
     derivations = Derivation.ordered(
-      attributePlaces.enumerated().compactMap { slot, place in
-        traits[slot].isDerived ? (slot, attributes[place]) : nil
+      attributeIndices.enumerated().compactMap { slot, index in
+        traits[slot].isDerived ? (slot, attributes[index]) : nil
       }, of: entity)
   }
 
@@ -205,7 +205,7 @@ final class EntityBinding: Sendable {
 
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
-    entity.relationships[relationshipPlaces[slot - relationshipSlots.lowerBound]]
+    entity.relationships[relationshipIndices[slot - relationshipSlots.lowerBound]]
   }
 }
 
@@ -214,9 +214,9 @@ extension EntityDescription {
   fileprivate func slot(ofRelationship name: String) -> Int32 {
     var slot = attributes.count
     var isThere = false
-    for place in relationships.indices {
-      if relationships[place].name < name { slot += 1 }
-      if relationships[place].name == name { isThere = true }
+    for index in relationships.indices {
+      if relationships[index].name < name { slot += 1 }
+      if relationships[index].name == name { isThere = true }
     }
     return isThere ? Int32(slot) : -1
   }

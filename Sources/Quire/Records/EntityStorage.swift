@@ -2,7 +2,7 @@ import QuireModel
 import QuireStorage
 import Synchronization
 
-/// The places of an entity's properties in one store: a field or a link tree for each slot.
+/// How one store keeps an entity's properties: a field or a link tree for each slot.
 final class EntityStorage: Sendable {
   let binding: EntityBinding
   /// The entity's index in the model.
@@ -43,9 +43,9 @@ final class EntityStorage: Sendable {
     table = FieldTable(stored.layout, fieldBySlot, binding.traits)
     shape = RowShape(stored.layout)
     var linkBySlot = Array(repeating: -1, count: binding.properties.count)
-    for place in stored.links.indices {
-      if let slot = binding.slot(named: stored.links[place].relationship) {
-        linkBySlot[slot] = place
+    for index in stored.links.indices {
+      if let slot = binding.slot(named: stored.links[index].relationship) {
+        linkBySlot[slot] = index
       }
     }
     self.linkBySlot = linkBySlot
@@ -70,8 +70,8 @@ final class EntityStorage: Sendable {
 
   /// The link tree of a to-many slot; `nil` for other slots and transient relationships.
   func link(_ slot: Int) -> StoredEntity.Link? {
-    let place = linkBySlot[slot]
-    return place < 0 ? nil : stored.links[place]
+    let index = linkBySlot[slot]
+    return index < 0 ? nil : stored.links[index]
   }
 }
 
@@ -86,7 +86,7 @@ final class StoreEntities: Sendable {
   /// written since, as that release stored them.
   let hashBytes: [UInt8]
   let schema: StoreSchema
-  /// The places of rows and links as the schema stores them.
+  /// The rows and links of all entities as the schema stores them.
   let schemaBytes: [UInt8]
   /// The indexes that the store had when it was opened.
   let indexes: StoreIndexes

@@ -58,8 +58,8 @@ extension RowReader {
   }
 
   func externalField(_ index: Int) -> Int {
-    let place = externalFields.start + 2 * index
-    return Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+    let offset = externalFields.start + 2 * index
+    return Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
   }
 
   var externalCount: Int { externalFields.count }
@@ -68,10 +68,11 @@ extension RowReader {
   func external(_ field: Int) -> ExternalValue? {
     guard hasExternal, !isNil(field), layout.fields[field].kind.canBeExternal else { return nil }
     for index in 0..<externalCount where externalField(index) == field {
-      let place = variable(field)
+      let content = variable(field)
       return ExternalValue(
-        number: Int64(littleEndian: place.loadUnaligned(as: Int64.self)),
-        byteCount: Int(Int64(littleEndian: place.loadUnaligned(fromByteOffset: 8, as: Int64.self))))
+        number: Int64(littleEndian: content.loadUnaligned(as: Int64.self)),
+        byteCount: Int(
+          Int64(littleEndian: content.loadUnaligned(fromByteOffset: 8, as: Int64.self))))
     }
     return nil
   }

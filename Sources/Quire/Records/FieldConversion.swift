@@ -23,7 +23,7 @@ struct FieldConversion: Sendable {
   /// The bytes for a row without a value; `nil` for none.
   let orDefault: [UInt8]?
   /// The offset of a fixed field in the new row; `nil` for a variable one.
-  let place: Int?
+  let offset: Int?
 
   /// The bytes of the new field.
   ///

@@ -1,12 +1,12 @@
 import QuireModel
 
-/// The places of an entity's fields in rows, by slot, for reading one of them in a few
+/// Where an entity's fields are in its rows, by slot, for reading one of them in a few
 /// instructions.
 ///
 /// It has the information of ``RowLayout`` in memory of its own: an object that keeps the table's
 /// address reads an attribute without reference counting.
 final class FieldTable: Sendable {
-  struct Place {
+  struct Field {
     /// The raw value of the ``FieldKind``; 0 where the slot has no field.
     var kind: UInt8 = 0
     /// The bit that is set if there is no value, in the byte at `nilOffset`.
@@ -15,40 +15,40 @@ final class FieldTable: Sendable {
     var isSure = false
     var nilOffset: Int32 = 0
     /// The offset of a fixed field, or the index of a variable one among the variable fields.
-    var place: Int32 = 0
+    var position: Int32 = 0
     /// For a variable field: the offset of the row's end offsets, and their number.
     var offsetsStart: Int32 = 0
     var variableCount: Int32 = 0
   }
 
   // Sound: written only in `init`, and freed with the table.
-  nonisolated(unsafe) let places: UnsafePointer<Place>
+  nonisolated(unsafe) let fields: UnsafePointer<Field>
 
   /// - Parameters:
   ///   - fieldBySlot: -1 for slots without a field.
   ///   - traits: the traits of the same slots.
   init(_ layout: RowLayout, _ fieldBySlot: [Int], _ traits: [EntityBinding.Trait]) {
-    let places = UnsafeMutablePointer<Place>.allocate(capacity: max(1, fieldBySlot.count))
+    let fields = UnsafeMutablePointer<Field>.allocate(capacity: max(1, fieldBySlot.count))
     for (slot, field) in fieldBySlot.enumerated() {
-      var place = Place()
+      var entry = Field()
       if field >= 0 {
-        place.kind = layout.fields[field].kind.rawValue
-        place.nilMask = 1 << UInt8(field & 7)
-        place.isSure = !traits[slot].canDangle
-        place.nilOffset = Int32(RowLayout.headerByteCount + field >> 3)
-        place.place = Int32(layout.places[field])
-        place.offsetsStart = Int32(layout.offsetsStart)
-        place.variableCount = Int32(layout.variableCount)
+        entry.kind = layout.fields[field].kind.rawValue
+        entry.nilMask = 1 << UInt8(field & 7)
+        entry.isSure = !traits[slot].canDangle
+        entry.nilOffset = Int32(RowLayout.headerByteCount + field >> 3)
+        entry.position = Int32(layout.positions[field])
+        entry.offsetsStart = Int32(layout.offsetsStart)
+        entry.variableCount = Int32(layout.variableCount)
       }
-      (places + slot).initialize(to: place)
+      (fields + slot).initialize(to: entry)
     }
-    self.places = UnsafePointer(places)
+    self.fields = UnsafePointer(fields)
   }
 
-  deinit { places.deallocate() }
+  deinit { fields.deallocate() }
 }
 
-extension FieldTable.Place {
+extension FieldTable.Field {
   func isKind(_ kind: FieldKind) -> Bool { self.kind == kind.rawValue }
 
   func isNil(in row: UnsafeRawPointer) -> Bool {
@@ -57,14 +57,14 @@ extension FieldTable.Place {
 
   /// The bits of a fixed field.
   func fixed<Bits: FixedWidthInteger>(in row: UnsafeRawPointer) -> Bits {
-    Bits(littleEndian: row.loadUnaligned(fromByteOffset: Int(place), as: Bits.self))
+    Bits(littleEndian: row.loadUnaligned(fromByteOffset: Int(position), as: Bits.self))
   }
 
   /// The bytes of a variable field.
   func variable(in row: UnsafeRawPointer) -> UnsafeRawBufferPointer {
     let isWide = row.load(fromByteOffset: 2, as: UInt8.self) & RowLayout.wideOffsetsFlag != 0
     let offsets = row + Int(offsetsStart)
-    let index = Int(place)
+    let index = Int(position)
     let start: Int
     let end: Int
     if isWide {

@@ -25,7 +25,7 @@ final class ModelBinding: Sendable {
 
   func entity(named name: String) -> EntityBinding? { plan.names[name].map { entities[$0] } }
 
-  /// The entity that another binding stands for, which mostly is a binding of this model.
+  /// The entity that another binding is of, which mostly is a binding of this model.
   func entity(as other: EntityBinding) -> EntityBinding? {
     if other.index < entities.count, entities[other.index] === other { return other }
     return entity(named: other.entity.name)

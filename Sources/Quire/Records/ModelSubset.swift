@@ -42,9 +42,9 @@ struct ModelSubset {
       for relationship in entity.relationships where !members.contains(relationship.destination) {
         var error = PersistenceError(
           .persistentStoreOperation,
-          "the configuration \(name) cannot be a store's: \(entity.name).\(relationship.name) leads "
+          "the configuration \(name) cannot be a store's: \(entity.name).\(relationship.name) refers "
             + "to \(relationship.destination), which it does not have. A fetched property, or an "
-            + "attribute with the URI of the other object, can lead to another store")
+            + "attribute with the URI of the other object, can refer to another store")
         error.entityName = entity.name
         error.key = relationship.name
         throw error

@@ -7,33 +7,33 @@ struct NameTable: Sendable {
   private let names: [String]
   /// The indices of the names in a hash table, -1 for an empty slot. Its size is a power of two,
   /// and at most half of it is used.
-  private let places: [Int32]
+  private let positions: [Int32]
 
   /// - Parameter names: if a name occurs twice, its last index counts.
   init(_ names: [String]) {
     self.names = names
     var size = 4
     while size < 2 * names.count { size *= 2 }
-    var places = Array(repeating: Int32(-1), count: size)
-    for (place, name) in names.enumerated() {
+    var positions = Array(repeating: Int32(-1), count: size)
+    for (position, name) in names.enumerated() {
       var index = NameTable.hash(name) & (size - 1)
-      while places[index] >= 0, names[Int(places[index])] != name {
+      while positions[index] >= 0, names[Int(positions[index])] != name {
         index = (index + 1) & (size - 1)
       }
-      places[index] = Int32(place)
+      positions[index] = Int32(position)
     }
-    self.places = places
+    self.positions = positions
   }
 
-  func name(at place: Int) -> String { names[place] }
+  func name(at position: Int) -> String { names[position] }
 
   /// The index of a name.
   subscript(name: String) -> Int? {
-    let mask = places.count - 1
+    let mask = positions.count - 1
     var index = NameTable.hash(name) & mask
-    while places[index] >= 0 {
-      let place = Int(places[index])
-      if names[place] == name { return place }
+    while positions[index] >= 0 {
+      let position = Int(positions[index])
+      if names[position] == name { return position }
       index = (index + 1) & mask
     }
     // In another normal form than the name it equals, or unknown.

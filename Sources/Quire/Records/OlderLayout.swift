@@ -4,7 +4,7 @@ import Synchronization
 /// A former layout of an entity's rows, from before a deferred migration, and the conversion of
 /// such rows to the current one.
 ///
-/// After several deferred migrations, each older layout still leads to the current one in one step.
+/// After several deferred migrations, rows of each older layout are still converted in one step.
 final class OlderLayout: Hashable, Sendable {
   /// The largest number of older layouts of an entity. A migration that would add another rewrites
   /// the rows.

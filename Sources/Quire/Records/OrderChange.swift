@@ -35,7 +35,7 @@ package struct OrderChange<Member: Hashable> {
   ///   - members: the members that there are to be, in their order.
   ///   - isNew: whether positions are to be numbers from 0 on, written in their order, so that the
   ///     same objects make the same bytes however they were linked.
-  /// - Complexity: O(*n*) where members are added at one place or removed, otherwise
+  /// - Complexity: O(*n*) where members are added at one position or removed, otherwise
   ///   O(*n* log *n*).
   package init(from present: [Link], to members: [Member], isNew: Bool = false) {
     (self.present, self.members, lower, upper) = (present, members, nil, nil)
@@ -46,7 +46,7 @@ package struct OrderChange<Member: Hashable> {
     }
     let (links, wanted) = differing()
     if fit(kept(links, wanted), links, wanted) { return }
-    // Two that change places have no room between others, but each other's.
+    // Two that change positions have no room between others, but each other's.
     if spread(links, wanted, atLeast: 1) { return }
     var margin = 1
     while true {
@@ -109,36 +109,36 @@ package struct OrderChange<Member: Hashable> {
   }
 
   private struct Pair {
-    /// The place of a link among those present.
+    /// The index of a link among those present.
     let link: Int
-    /// The place of its member among those wanted.
+    /// The index of its member among those wanted.
     let member: Int
   }
 
   /// The links that keep their order, as many as there can be.
   private func kept(_ links: Range<Int>, _ wanted: Range<Int>) -> [Pair] {
     if links.isEmpty || wanted.isEmpty { return [] }
-    let places = Dictionary(
+    let linkIndices = Dictionary(
       links.map { (present[$0].member, $0) }, uniquingKeysWith: { first, _ in first })
     // For each length, the pair that ends a subsequence of it with the lowest link; and for each
     // pair the one before it.
     var ends: [Int] = []
     var pairs: [(pair: Pair, previous: Int?)] = []
-    for place in wanted {
-      guard let link = places[members[place]] else { continue }
+    for index in wanted {
+      guard let link = linkIndices[members[index]] else { continue }
       var (low, high) = (0, ends.count)
       while low < high {
         let middle = (low + high) / 2
         if pairs[ends[middle]].pair.link < link { low = middle + 1 } else { high = middle }
       }
-      pairs.append((Pair(link: link, member: place), low > 0 ? ends[low - 1] : nil))
+      pairs.append((Pair(link: link, member: index), low > 0 ? ends[low - 1] : nil))
       if low < ends.count { ends[low] = pairs.count - 1 } else { ends.append(pairs.count - 1) }
     }
     var kept: [Pair] = []
     var next = ends.last
-    while let place = next {
-      kept.append(pairs[place].pair)
-      next = pairs[place].previous
+    while let index = next {
+      kept.append(pairs[index].pair)
+      next = pairs[index].previous
     }
     return kept.reversed()
   }
@@ -149,20 +149,20 @@ package struct OrderChange<Member: Hashable> {
   private mutating func fit(_ kept: [Pair], _ links: Range<Int>, _ wanted: Range<Int>) -> Bool {
     var added: [Link] = []
     var lower = bounds(of: links).lower
-    var place = wanted.lowerBound
+    var index = wanted.lowerBound
     for next in 0...kept.count {
       let pair = next < kept.count ? kept[next] : nil
       let end = pair?.member ?? wanted.upperBound
       let link = pair?.link ?? links.upperBound
       let upper = link < present.count ? present[link].position : self.upper
-      guard let positions = Self.positions(of: end - place, between: lower, and: upper) else {
+      guard let positions = Self.positions(of: end - index, between: lower, and: upper) else {
         return false
       }
       for position in positions {
-        added.append(Link(position: position, member: members[place]))
-        place += 1
+        added.append(Link(position: position, member: members[index]))
+        index += 1
       }
-      (lower, place) = (upper, end + 1)
+      (lower, index) = (upper, end + 1)
     }
     let isKept = Set(kept.map(\.link))
     removed = links.lazy.filter { !isKept.contains($0) }.map { present[$0] }
@@ -209,9 +209,9 @@ package struct OrderChange<Member: Hashable> {
     let distance = lower != nil && upper != nil ? room : min(room, Self.usualDistance)
     let start = lower == nil && upper != nil ? high - (UInt64(wanted.count) + 1) * distance : low
     removed = Array(present[links])
-    added = wanted.map { place in
+    added = wanted.map { index in
       Link(
-        position: start + UInt64(place - wanted.lowerBound + 1) * distance, member: members[place])
+        position: start + UInt64(index - wanted.lowerBound + 1) * distance, member: members[index])
     }
     return true
   }

@@ -1,4 +1,4 @@
-/// The place of an object in a store: the entity, and the key in the tree of its rows.
+/// Identifies an object of a store by the entity, and the key in the tree of its rows.
 ///
 /// On disk wherever an object refers to another: 64 bits, the entity's number in the upper 16 and
 /// the key in the lower 48. As it has the concrete entity, a relationship yields a fault without

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// The places of the fields in an entity's rows.
+/// Where the fields are in an entity's rows.
 ///
 /// `docs/file-format.md` has the picture of a row. The layout is stored in the schema with the
 /// entity, so that a row can be read without a model, and renaming a property does not rewrite
@@ -21,7 +21,7 @@ final class RowLayout: Sendable {
   let fields: [Field]
   /// The byte offset in the row of a fixed field, or the index of a variable field among the
   /// variable ones.
-  let places: [Int]
+  let positions: [Int]
   let variableCount: Int
   /// The offset of the end offsets of the variable fields.
   let offsetsStart: Int
@@ -34,7 +34,7 @@ final class RowLayout: Sendable {
     self.older = older
     var offset = RowLayout.headerByteCount + (fields.count + 7) / 8
     var variables = 0
-    places = fields.map { field in
+    positions = fields.map { field in
       if let width = field.kind.fixedWidth {
         defer { offset += width }
         return offset
@@ -57,14 +57,14 @@ final class RowLayout: Sendable {
     let (attributes, relationships) = (entity.attributes, entity.relationships)
     fields.reserveCapacity(attributes.count + relationships.count)
     // By index, as descriptions are large: a loop over them would copy each.
-    for place in attributes.indices where !attributes[place].isTransient {
-      if let kind = FieldKind(attributes[place].type) {
-        fields.append(Field(name: attributes[place].name, kind: kind))
+    for index in attributes.indices where !attributes[index].isTransient {
+      if let kind = FieldKind(attributes[index].type) {
+        fields.append(Field(name: attributes[index].name, kind: kind))
       }
     }
-    for place in relationships.indices
-    where !relationships[place].isToMany && !relationships[place].isTransient {
-      fields.append(Field(name: relationships[place].name, kind: .reference))
+    for index in relationships.indices
+    where !relationships[index].isToMany && !relationships[index].isTransient {
+      fields.append(Field(name: relationships[index].name, kind: .reference))
     }
     // Names break ties, so that the order of declaration in a model has no effect on its stores.
     fields.sort {

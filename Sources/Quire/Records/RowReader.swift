@@ -127,7 +127,7 @@ struct RowReader {
   func value(_ field: Int) throws(RowError) -> AttributeValue? {
     if isNil(field) { return nil }
     switch layout.fields[field].kind {
-    case .boolean: return .boolean(bytes[layout.places[field]] != 0)
+    case .boolean: return .boolean(bytes[layout.positions[field]] != 0)
     case .integer16: return .integer(Int64(fixed(field) as Int16))
     case .integer32: return .integer(Int64(fixed(field) as Int32))
     case .integer64: return .integer(fixed(field))
@@ -137,7 +137,7 @@ struct RowReader {
       return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: fixed(field))))
     case .uuid:
       return .uuid(
-        UUID(uuid: bytes.loadUnaligned(fromByteOffset: layout.places[field], as: uuid_t.self)))
+        UUID(uuid: bytes.loadUnaligned(fromByteOffset: layout.positions[field], as: uuid_t.self)))
     case .reference: throw RowError(reason: "a relationship was read as an attribute")
     case .string: return .string(String(decoding: variable(field), as: UTF8.self))
     case .binary, .transformed:
@@ -168,7 +168,7 @@ struct RowReader {
 
   /// The bytes of a variable field, valid as long as those of the row.
   func variable(_ field: Int) -> UnsafeRawBufferPointer {
-    variables(layout.places[field], 1)
+    variables(layout.positions[field], 1)
   }
 
   private func url(_ field: Int) throws(RowError) -> URL {
@@ -178,7 +178,7 @@ struct RowReader {
   }
 
   private func fixed<T: FixedWidthInteger>(_ field: Int) -> T {
-    T(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.places[field], as: T.self))
+    T(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.positions[field], as: T.self))
   }
 
   /// The offset of the end of the last variable field.

@@ -46,30 +46,30 @@ extension RowTransformation {
     for value in defaults where row.isNil(value.from) {
       clearBit(value.to, in: target)
       if let fixed = value.fixed {
-        fixed.bytes.withUnsafeBytes { copy($0, to: target + fixed.place) }
+        fixed.bytes.withUnsafeBytes { copy($0, to: target + fixed.offset) }
       }
     }
     for (number, conversion) in conversions.enumerated() {
       if conversion.orDefault != nil, row.isNil(conversion.from) {
         clearBit(conversion.field, in: target)
       }
-      guard let place = conversion.place else { continue }
-      converted[number].withUnsafeBytes { copy($0, to: target + place) }
+      guard let offset = conversion.offset else { continue }
+      converted[number].withUnsafeBytes { copy($0, to: target + offset) }
     }
-    for (field, place, number) in links {
+    for (field, offset, number) in links {
       guard let reference = try link(number) else { continue }
       clearBit(field, in: target)
       target.storeBytes(
-        of: reference.rawValue.littleEndian, toByteOffset: place, as: UInt64.self)
+        of: reference.rawValue.littleEndian, toByteOffset: offset, as: UInt64.self)
     }
     let count = writeVariables(of: row, converted, to: target)
-    return row.hasExternal ? writeExternals(of: row, to: target, behind: count) : count
+    return row.hasExternal ? writeExternals(of: row, to: target, after: count) : count
   }
 
   /// Appends the list of fields whose values are outside of the new row.
   @inline(never)
   private func writeExternals(
-    of row: RowReader, to target: UnsafeMutableRawPointer, behind start: Int
+    of row: RowReader, to target: UnsafeMutableRawPointer, after start: Int
   ) -> Int {
     var count = start
     for index in 0..<row.externalCount {
@@ -90,9 +90,9 @@ extension RowTransformation {
   }
 
   private func clearBit(_ field: Int, in target: UnsafeMutableRawPointer) {
-    let place = RowLayout.headerByteCount + field >> 3
-    let byte = target.load(fromByteOffset: place, as: UInt8.self)
-    target.storeBytes(of: byte & ~(1 << UInt8(field & 7)), toByteOffset: place, as: UInt8.self)
+    let offset = RowLayout.headerByteCount + field >> 3
+    let byte = target.load(fromByteOffset: offset, as: UInt8.self)
+    target.storeBytes(of: byte & ~(1 << UInt8(field & 7)), toByteOffset: offset, as: UInt8.self)
   }
 
   private func copyBits(of row: RowReader, to target: UnsafeMutableRawPointer) {
@@ -100,22 +100,22 @@ extension RowTransformation {
       let source = row.bytes.baseAddress
     {
       // All bits at once. The bytes after them keep the values of the template.
-      let place = RowLayout.headerByteCount
-      let old = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-      var bits = UInt64(littleEndian: target.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+      let offset = RowLayout.headerByteCount
+      let old = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      var bits = UInt64(littleEndian: target.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
       for run in bitRuns {
         let mask: UInt64 = 1 << UInt64(run.count) - 1
         bits |= (old >> UInt64(run.from) & mask) << UInt64(run.to)
       }
-      target.storeBytes(of: bits.littleEndian, toByteOffset: place, as: UInt64.self)
+      target.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt64.self)
     } else {
       for run in bitRuns {
         for bit in 0..<run.count where row.isNil(run.from + bit) {
           let field = run.to + bit
-          let place = RowLayout.headerByteCount + field >> 3
-          let byte = target.load(fromByteOffset: place, as: UInt8.self)
+          let offset = RowLayout.headerByteCount + field >> 3
+          let byte = target.load(fromByteOffset: offset, as: UInt8.self)
           target.storeBytes(
-            of: byte | 1 << UInt8(field & 7), toByteOffset: place, as: UInt8.self)
+            of: byte | 1 << UInt8(field & 7), toByteOffset: offset, as: UInt8.self)
         }
       }
     }

@@ -45,7 +45,7 @@ struct RowTransformation: Sendable {
     var from: Int
     var to: Int
     /// The offset and the bytes of a fixed field; `nil` for a variable one.
-    var fixed: (place: Int, bytes: [UInt8])?
+    var fixed: (offset: Int, bytes: [UInt8])?
   }
 
   let old: RowLayout
@@ -61,7 +61,7 @@ struct RowTransformation: Sendable {
   private(set) var variableRuns: [VariableRun] = []
   private(set) var defaults: [Default] = []
   private(set) var conversions: [FieldConversion] = []
-  private(set) var links: [(field: Int, place: Int, number: Int)] = []
+  private(set) var links: [(field: Int, offset: Int, number: Int)] = []
   /// Copied fields whose values may be outside of the row: from the old row's to the new row's.
   private(set) var externalFields: [Int: Int] = [:]
   /// The number of bytes of all variable constants and defaults.
@@ -135,22 +135,22 @@ struct RowTransformation: Sendable {
     _ field: Int, _ source: Source, _ width: Int, _ constants: RowReader,
     _ template: inout [UInt8]
   ) {
-    let place = new.places[field]
+    let offset = new.positions[field]
     switch source {
     case .copy(let from):
       addCopy(from, field, width, &template)
     case .copyOrDefault(let from, _):
       addCopy(from, field, width, &template)
-      let bytes = Array(constants.bytes[place..<place + width])
-      defaults.append(Default(from: from, to: field, fixed: (place, bytes)))
+      let bytes = Array(constants.bytes[offset..<offset + width])
+      defaults.append(Default(from: from, to: field, fixed: (offset, bytes)))
     case .number(let from, let conversion, let value):
       addBit(from, field, &template)
       conversions.append(
         FieldConversion(
           field: field, from: from, kind: .number(conversion, new.fields[field].name),
-          orDefault: value.map { _ in Array(constants.bytes[place..<place + width]) },
-          place: place))
-    case .link(let number): links.append((field, place, number))
+          orDefault: value.map { _ in Array(constants.bytes[offset..<offset + width]) },
+          offset: offset))
+    case .link(let number): links.append((field, offset, number))
     case .constant, .convert, .absent: break
     }
   }
@@ -159,7 +159,7 @@ struct RowTransformation: Sendable {
     _ from: Int, _ field: Int, _ width: Int, _ template: inout [UInt8]
   ) {
     addBit(from, field, &template)
-    let run = Run(from: old.places[from], to: new.places[field], count: width)
+    let run = Run(from: old.positions[from], to: new.positions[field], count: width)
     if let last = fixedRuns.last, last.from + last.count == run.from, last.to + last.count == run.to
     {
       fixedRuns[fixedRuns.count - 1].count += width
@@ -192,7 +192,7 @@ struct RowTransformation: Sendable {
     switch source {
     case .copy(let from):
       addBit(from, field, &template)
-      let first = old.places[from]
+      let first = old.positions[from]
       if case .copy(let start, let count)? = variableRuns.last, start + count == first {
         variableRuns[variableRuns.count - 1] = .copy(first: start, count: count + 1)
       } else {
@@ -203,7 +203,7 @@ struct RowTransformation: Sendable {
       let bytes = Array(constants.variable(field))
       constantByteCount += bytes.count
       variableRuns.append(
-        .copyOrDefault(variable: old.places[from], field: from, bytes: bytes))
+        .copyOrDefault(variable: old.positions[from], field: from, bytes: bytes))
       defaults.append(Default(from: from, to: field, fixed: nil))
     case .convert(let from, let conversion, let value):
       addConversion(
@@ -228,6 +228,6 @@ struct RowTransformation: Sendable {
     let bytes = value.map { _ in Array(constants.variable(field)) }
     variableRuns.append(.converted(conversions.count))
     conversions.append(
-      FieldConversion(field: field, from: from, kind: kind, orDefault: bytes, place: nil))
+      FieldConversion(field: field, from: from, kind: kind, orDefault: bytes, offset: nil))
   }
 }

@@ -26,7 +26,7 @@ extension RowWriter {
   func patch(_ field: Int, reference: Reference?) -> Bool {
     guard layout.fields[field].kind == .reference else { return false }
     setAbsent(field, reference == nil, 8)
-    if let reference { store(reference.rawValue, at: layout.places[field]) }
+    if let reference { store(reference.rawValue, at: layout.positions[field]) }
     return true
   }
 }

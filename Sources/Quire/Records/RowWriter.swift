@@ -94,10 +94,10 @@ final class RowWriter {
     if count - valuesStart > Int(UInt16.max) {
       makeWide()
     } else {
-      var place = layout.offsetsStart
+      var offset = layout.offsetsStart
       for index in 0..<variableCount {
-        store(UInt16(truncatingIfNeeded: ends[index]), at: place)
-        place += 2
+        store(UInt16(truncatingIfNeeded: ends[index]), at: offset)
+        offset += 2
       }
     }
     if !externals.isEmpty { recordExternals() }
@@ -135,10 +135,10 @@ final class RowWriter {
         throw mismatch(index, "a copy of another kind of field")
       }
       if let width = kind.fixedWidth {
-        let start = reader.layout.places[source]
+        let start = reader.layout.positions[source]
         copy(
           UnsafeRawBufferPointer(rebasing: reader.bytes[start..<start + width]),
-          to: layout.places[index])
+          to: layout.positions[index])
       } else {
         if let external = reader.external(source) { externals.append((index, external)) }
         append(reader.variable(source))
@@ -146,8 +146,8 @@ final class RowWriter {
     case .external(let external):
       guard kind.canBeExternal else { throw mismatch(index, "a value outside of its row") }
       externals.append((index, external))
-      let place = (external.number.littleEndian, Int64(external.byteCount).littleEndian)
-      withUnsafeBytes(of: place) { append($0) }
+      let bytes = (external.number.littleEndian, Int64(external.byteCount).littleEndian)
+      withUnsafeBytes(of: bytes) { append($0) }
     case .value(let value):
       try put(value, kind, index)
     }
@@ -164,29 +164,29 @@ final class RowWriter {
   }
 
   private func put(_ value: AttributeValue, _ kind: FieldKind, _ index: Int) throws {
-    let place = layout.places[index]
+    let offset = layout.positions[index]
     switch kind {
     case .boolean:
-      if case .boolean(let flag) = value { return store(flag ? 1 : 0 as UInt8, at: place) }
+      if case .boolean(let flag) = value { return store(flag ? 1 : 0 as UInt8, at: offset) }
     case .integer16:
       if case .integer(let number) = value {
-        return store(try narrow(number, index) as Int16, at: place)
+        return store(try narrow(number, index) as Int16, at: offset)
       }
     case .integer32:
       if case .integer(let number) = value {
-        return store(try narrow(number, index) as Int32, at: place)
+        return store(try narrow(number, index) as Int32, at: offset)
       }
-    case .integer64: if case .integer(let number) = value { return store(number, at: place) }
+    case .integer64: if case .integer(let number) = value { return store(number, at: offset) }
     case .double:
-      if case .double(let number) = value { return store(number.bitPattern, at: place) }
-    case .float: if case .float(let number) = value { return store(number.bitPattern, at: place) }
+      if case .double(let number) = value { return store(number.bitPattern, at: offset) }
+    case .float: if case .float(let number) = value { return store(number.bitPattern, at: offset) }
     case .date:
       if case .date(let date) = value {
-        return store(date.timeIntervalSinceReferenceDate.bitPattern, at: place)
+        return store(date.timeIntervalSinceReferenceDate.bitPattern, at: offset)
       }
     case .uuid:
       if case .uuid(let uuid) = value {
-        return withUnsafeBytes(of: uuid.uuid) { copy($0, to: place) }
+        return withUnsafeBytes(of: uuid.uuid) { copy($0, to: offset) }
       }
     case .string: if case .string(let text) = value { return append(text) }
     case .binary:
@@ -223,13 +223,13 @@ final class RowWriter {
 
   /// Sets whether a field of fixed width is absent; an absent one is filled with zeros.
   func setAbsent(_ field: Int, _ isAbsent: Bool, _ width: Int) {
-    let (place, mask) = (RowLayout.headerByteCount + field >> 3, 1 << UInt8(field & 7) as UInt8)
+    let (offset, mask) = (RowLayout.headerByteCount + field >> 3, 1 << UInt8(field & 7) as UInt8)
     if isAbsent {
-      memory[place] |= mask
-      let start = layout.places[field]
+      memory[offset] |= mask
+      let start = layout.positions[field]
       memory[start..<start + width].initializeMemory(as: UInt8.self, repeating: 0)
     } else {
-      memory[place] &= ~mask
+      memory[offset] &= ~mask
     }
   }
 

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Rows that a ``StoreView`` shows in the place of those in its trees: the unsaved objects of a
+/// Rows that a ``StoreView`` shows instead of those in its trees: the unsaved objects of a
 /// parent, or what a store of another make has answered.
 ///
 /// A subclass says what it has; this has nothing.

@@ -26,13 +26,13 @@ final class SlotCache: Sendable {
 
       static var byteCount: Int { MemoryLayout<UInt64>.size }
 
-      func place(of offset: Int) -> Int? {
-        let place = offset - self.offset
-        return (0..<Window.byteCount).contains(place) ? place : nil
+      func position(of offset: Int) -> Int? {
+        let position = offset - self.offset
+        return (0..<Window.byteCount).contains(position) ? position : nil
       }
 
-      func add(_ note: UInt8, at place: Int) {
-        let shift = UInt64(place * 8)
+      func add(_ note: UInt8, at position: Int) {
+        let shift = UInt64(position * 8)
         bits.store(bits.load(ordering: .relaxed) | UInt64(note) << shift, ordering: .relaxed)
         mask.store(mask.load(ordering: .relaxed) | 255 << shift, ordering: .releasing)
       }
@@ -104,13 +104,13 @@ final class SlotCache: Sendable {
     private func recordInWindow(_ note: UInt8, at offset: Int) {
       let count = windowCount.load(ordering: .relaxed)
       for index in 0..<count {
-        if let place = windows[index].place(of: offset) {
-          return windows[index].add(note, at: place)
+        if let position = windows[index].position(of: offset) {
+          return windows[index].add(note, at: position)
         }
       }
-      let place = Window.byteCount - 1
-      (windows + count).initialize(to: Window(offset: offset - place))
-      windows[count].add(note, at: place)
+      let position = Window.byteCount - 1
+      (windows + count).initialize(to: Window(offset: offset - position))
+      windows[count].add(note, at: position)
       windowCount.store(count + 1, ordering: .releasing)
     }
   }

@@ -39,9 +39,9 @@ struct SlotSet: Sequence, Equatable {
       return isNew
     }
     var slots = high ?? []
-    let place = slots.firstIndex { $0 >= slot } ?? slots.count
-    if place < slots.count, slots[place] == slot { return false }
-    slots.insert(slot, at: place)
+    let position = slots.firstIndex { $0 >= slot } ?? slots.count
+    if position < slots.count, slots[position] == slot { return false }
+    slots.insert(slot, at: position)
     high = slots
     return true
   }
@@ -51,7 +51,7 @@ struct SlotSet: Sequence, Equatable {
   struct Iterator: IteratorProtocol {
     fileprivate var low: UInt64
     fileprivate let high: [Int]?
-    private var place = 0
+    private var position = 0
 
     fileprivate init(low: UInt64, high: [Int]?) {
       self.low = low
@@ -63,9 +63,9 @@ struct SlotSet: Sequence, Equatable {
         defer { low &= low &- 1 }
         return low.trailingZeroBitCount
       }
-      guard let high, place < high.count else { return nil }
-      defer { place += 1 }
-      return high[place]
+      guard let high, position < high.count else { return nil }
+      defer { position += 1 }
+      return high[position]
     }
   }
 }

@@ -8,7 +8,7 @@ extension StoreSchema {
     var numbers: Set<UInt16> = []
     var names: Set<String> = []
     var linkNumbers: Set<UInt16> = []
-    // The highest number stands for unsaved objects, the lowest for values outside of rows.
+    // The highest number is that of unsaved objects, the lowest that of values outside of rows.
     guard lastEntity < Reference.temporaryEntity else {
       throw damaged("has given the entity number \(lastEntity), which no entity can have")
     }
@@ -58,7 +58,7 @@ extension EntityStorage {
     // Names are unique, so that equal counts mean equal sets of properties.
     let count = traits.indices.count { !traits[$0].isTransient && kind(ofSlot: $0) != nil }
     guard count == slotByField.count + stored.links.count else {
-      throw StoreSchema.damaged("has no place for all properties of \(stored.name)")
+      throw StoreSchema.damaged("has no field or link tree for all properties of \(stored.name)")
     }
   }
 

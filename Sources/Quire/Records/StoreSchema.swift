@@ -86,7 +86,7 @@ struct StoreSchema: Hashable, Sendable {
       relationship: relationship.name, number: lastLinkNumber, isOrdered: relationship.isOrdered)
   }
 
-  /// The highest number stands for unsaved objects.
+  /// The highest number is that of unsaved objects.
   private static func count(_ number: inout UInt16, _ what: String) throws(PersistenceError) {
     guard number < Reference.temporaryEntity - 1 else {
       throw PersistenceError(

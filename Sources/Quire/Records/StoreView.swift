@@ -25,9 +25,9 @@ final class StoreView {
 
   let entities: StoreEntities
   let snapshot: Snapshot
-  /// What stands in front of the rows, in a child context. Trees are the store's own all the same.
+  /// What is looked up before the rows, in a child context. Trees are the store's own all the same.
   let frontRows: RowsInFront?
-  /// What stands for the trees, in a store of another make: these are empty then.
+  /// What has the rows instead of the trees, in a store of another make.
   let incrementalRows: RowsInFront?
   /// Whether rows and links are in the trees.
   let isPlain: Bool

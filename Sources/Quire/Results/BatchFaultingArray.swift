@@ -14,8 +14,8 @@ import QuireModel
 /// ## Later changes
 ///
 /// The array itself never changes: objects that are inserted later are missing, and a changed one
-/// stays in its place. Values are those of the moment when an object's row is read, as with any
-/// fault. An object that was deleted in the meantime stays in its place as a fault that cannot be
+/// keeps its position. Values are those of the moment when an object's row is read, as with any
+/// fault. An object that was deleted in the meantime keeps its position as a fault that cannot be
 /// fulfilled: its values read as `nil`.
 ///
 /// Reading cannot throw. After an error of the store objects remain faults, and the context's next
@@ -30,7 +30,7 @@ public struct BatchFaultingArray<Element: ManagedObject>: RandomAccessCollection
   init(_ content: BatchFaultingContent) { self.content = content }
 
   public var startIndex: Int { 0 }
-  public var endIndex: Int { content.places.count }
+  public var endIndex: Int { content.fetched.count }
 
   /// - Complexity: O(log *n*) in the rows of the entity; O(*b* log *n*) with a batch size of *b* if
   ///   the object is not in the last batch.
@@ -60,7 +60,7 @@ extension BatchFaultingArray: CustomStringConvertible {
 /// The storage that copies of a ``BatchFaultingArray`` share.
 final class BatchFaultingContent {
   let context: ManagedObjectContext
-  let places: FetchedReferences
+  let fetched: FetchedReferences
   let batchSize: Int
   /// The stores at the time of the fetch, as a session may end before an object is accessed.
   private let stores: [StoreEntities]
@@ -71,17 +71,16 @@ final class BatchFaultingContent {
   private var batch: [ManagedObject] = []
 
   init(
-    _ context: ManagedObjectContext, _ parts: [StoreFetch], _ places: FetchedReferences, _ size: Int
-  )
-    throws
-  {
+    _ context: ManagedObjectContext, _ parts: [StoreFetch], _ fetched: FetchedReferences,
+    _ size: Int
+  ) throws {
     self.context = context
-    self.places = places
+    self.fetched = fetched
     stores = parts.map(\.view.entities)
     batchSize = size > 0 ? size : IncrementalRows.batchCount
     var unsaved: [Int: ManagedObject] = [:]
-    for (index, reference) in places.references.enumerated() where reference.isTemporary {
-      unsaved[index] = try parts[places.store(at: index)].session.object(at: reference)
+    for (index, reference) in fetched.references.enumerated() where reference.isTemporary {
+      unsaved[index] = try parts[fetched.store(at: index)].session.object(at: reference)
     }
     self.unsaved = unsaved
   }
@@ -89,7 +88,7 @@ final class BatchFaultingContent {
   func object(at index: Int) -> ManagedObject {
     if index < batchStart || index >= batchStart + batch.count {
       let start = index - index % batchSize
-      let objects = (start..<min(start + batchSize, places.count)).map(makeObject)
+      let objects = (start..<min(start + batchSize, fetched.count)).map(makeObject)
       // Kept before they get their rows, as that may call code that reads this array.
       (batchStart, batch) = (start, objects)
       fulfil(objects)
@@ -102,7 +101,7 @@ final class BatchFaultingContent {
     if let object = unsaved[index] { return object }
     do {
       if let session = session(of: index) {
-        return try session.object(at: places.references[index])
+        return try session.object(at: fetched.references[index])
       }
     } catch {
       context.report(error)
@@ -119,7 +118,7 @@ final class BatchFaultingContent {
   }
 
   private func session(of index: Int) -> StoreSession? {
-    let identity = stores[places.store(at: index)].identity
+    let identity = stores[fetched.store(at: index)].identity
     return context.session(with: identity)
       ?? context.formerSessions.first { $0.identity == identity }
   }
@@ -128,21 +127,21 @@ final class BatchFaultingContent {
 
   private func binding(at index: Int) -> EntityBinding {
     if let object = unsaved[index] { return object.binding }
-    let reference = places.references[index]
+    let reference = fetched.references[index]
     // Not `nil` for a row that the fetch has found.
-    return stores[places.store(at: index)].storage(of: reference)?.binding
+    return stores[fetched.store(at: index)].storage(of: reference)?.binding
       ?? .unknown(named: "\(reference.entity)")
   }
 
   /// The origin of an object that belongs to no context.
   func origin(at index: Int) -> ManagedObject.Origin {
-    .init(ObjectArena(binding(at: index)), at: places.references[index])
+    .init(ObjectArena(binding(at: index)), at: fetched.references[index])
   }
 
   func objectID(at index: Int) -> ManagedObjectID {
     if let object = unsaved[index] { return object.objectID }
-    let entities = stores[places.store(at: index)]
-    let reference = places.references[index]
+    let entities = stores[fetched.store(at: index)]
+    let reference = fetched.references[index]
     if let object = session(of: index)?.registered(reference) { return object.objectID }
     return ManagedObjectID(
       entity: binding(at: index).entity, store: entities.identity, key: reference.key)

@@ -63,8 +63,8 @@ extension FetchExecution {
     _ intake: FetchIntake
   ) throws -> (objects: [ManagedObject], keys: [PredicateValue?]) {
     var list = MatchList(sortDescriptors, capacity: capacity)
-    for (place, part) in parts.enumerated() {
-      list.place = place
+    for (number, part) in parts.enumerated() {
+      list.place = number
       if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
     }
     let matches = list.sorted().dropFirst(offset)

@@ -27,8 +27,8 @@ struct FetchedState {
 /// fetching again.
 ///
 /// Each of the objects is taken out of the list, asked whether the request finds it, and put in
-/// again at its place, which is found by comparing it with others: O(log *n*) look-ups of rows. The
-/// list is what a fetch would give, as the other objects keep their values and so their order.
+/// again at its position, which is found by comparing it with others: O(log *n*) look-ups of rows.
+/// The list is what a fetch would give, as the other objects keep their values and so their order.
 ///
 /// Not generic in the class of the objects: code that is generic in a class of the program is not
 /// specialised here, and takes a hundred times as long for each element.
@@ -36,17 +36,17 @@ struct FetchedListUpdate {
   private(set) var list: SectionedList<ManagedObject>
   private(set) var objectIDs: ChunkedList<ManagedObjectID>
   private(set) var difference: SectionedDifference
-  /// The places, before and after, of objects that stayed where they were and have another ID now.
+  /// The positions, before and after, of objects that have not moved and have another ID now.
   private(set) var renamed: [(from: Int, to: Int)] = []
   /// The IDs of the objects that were there before and have changed, wherever they are now.
   private(set) var updatedObjectIDs: Set<ManagedObjectID> = []
 
-  /// An object at a place of a list.
-  private struct Placed {
+  /// An object at a position of a list.
+  private struct Item {
     let object: ManagedObject
-    /// The place among all objects of the list.
+    /// The index among all objects of the list.
     let index: Int
-    /// The place among those that are not asked again: how many of them are before it.
+    /// The index among those that are not asked again: how many of them are before it.
     let rank: Int
   }
 
@@ -71,7 +71,7 @@ struct FetchedListUpdate {
     let gone = changed.compactMap { object in
       positions[ObjectIdentifier(object)].map { (object: object, index: $0) }
     }.sorted { $0.index < $1.index }.enumerated().map { number, item in
-      Placed(object: item.object, index: item.index, rank: item.index - number)
+      Item(object: item.object, index: item.index, rank: item.index - number)
     }
     self.init(list: former, objectIDs: objectIDs, difference: SectionedDifference())
     for item in gone.reversed() {
@@ -80,14 +80,14 @@ struct FetchedListUpdate {
     }
     list.shrinkSections(by: gone.map(\.index), keepsEmpty: !isSectioned)
     let restCount = list.elements.count
-    guard let placed = try place(changed, execution, intake, isSectioned) else { return nil }
+    guard let inserted = try insert(changed, execution, intake, isSectioned) else { return nil }
     difference =
       Self.difference(
-        from: (former, gone), to: (list, placed), restCount: restCount, isTouched)
+        from: (former, gone), to: (list, inserted), restCount: restCount, isTouched)
       ?? SectionedDifference(
         from: former, to: list, by: { ObjectIdentifier($0) }, isTouched: isTouched)
-    let moved = difference.placesOfMoved
-    for item in placed where !moved.contains(item.index) {
+    let moved = difference.movedPositions
+    for item in inserted where !moved.contains(item.index) {
       guard let from = positions[ObjectIdentifier(item.object)],
         objectIDs[from] != self.objectIDs[item.index]
       else { continue }
@@ -134,10 +134,10 @@ struct FetchedListUpdate {
   }
 
   /// Puts the objects that the request finds into the list.
-  private mutating func place(
+  private mutating func insert(
     _ changed: [ManagedObject], _ execution: FetchExecution, _ intake: FetchIntake,
     _ isSectioned: Bool
-  ) throws -> [Placed]? {
+  ) throws -> [Item]? {
     guard let part = execution.parts.first else { return nil }
     let order = MatchOrder(descriptors: execution.sortDescriptors)
     var matches: [(object: ManagedObject, match: FetchMatch)] = []
@@ -148,7 +148,7 @@ struct FetchedListUpdate {
     }
     matches.sort { order.precedes($0.match, $1.match) }
     let rest = list.elements
-    var placed: [Placed] = []
+    var inserted: [Item] = []
     var rank = 0
     for (number, (object, match)) in matches.enumerated() {
       var end = rest.count
@@ -162,9 +162,9 @@ struct FetchedListUpdate {
       guard list.growSection(at: index, name) else { return nil }
       list.elements.insert(object, at: index)
       objectIDs.insert(object.objectID, at: index)
-      placed.append(Placed(object: object, index: index, rank: rank))
+      inserted.append(Item(object: object, index: index, rank: rank))
     }
-    return placed
+    return inserted
   }
 
   // MARK: - The difference
@@ -181,7 +181,7 @@ struct FetchedListUpdate {
     let index: Int
 
     /// An object that was asked again.
-    init(_ item: Placed) {
+    init(_ item: Item) {
       key = .object(ObjectIdentifier(item.object))
       object = item.object
       index = item.index
@@ -198,8 +198,8 @@ struct FetchedListUpdate {
   ///
   /// - Returns: `nil` if a run is in sections that have changed their order.
   private static func difference(
-    from former: (list: SectionedList<ManagedObject>, items: [Placed]),
-    to current: (list: SectionedList<ManagedObject>, items: [Placed]), restCount: Int,
+    from former: (list: SectionedList<ManagedObject>, items: [Item]),
+    to current: (list: SectionedList<ManagedObject>, items: [Item]), restCount: Int,
     _ isTouched: (ManagedObject) -> Bool
   ) -> SectionedDifference? {
     var cuts: Set<Int> = [0]
@@ -232,7 +232,7 @@ struct FetchedListUpdate {
   }
 
   private static func marks(
-    of state: (list: SectionedList<ManagedObject>, items: [Placed]), _ runs: [Int]
+    of state: (list: SectionedList<ManagedObject>, items: [Item]), _ runs: [Int]
   ) -> SectionedList<Mark> {
     var marks: [Mark] = []
     var items = state.items[...]
@@ -313,25 +313,26 @@ extension SectionedList {
   fileprivate mutating func growSection(at index: Int, _ name: String) -> Bool {
     // The first section that could have the element at its end.
     let next = sections.firstIndex { index <= $0.range.upperBound } ?? sections.count
-    let place: Int
+    let number: Int
     if next < sections.count, sections[next].name == name {
-      place = next
+      number = next
     } else if next + 1 < sections.count, sections[next + 1].name == name,
       sections[next + 1].range.lowerBound == index
     {
-      place = next + 1
+      number = next + 1
     } else {
       let isInside =
         next < sections.count && sections[next].range.lowerBound < index
         && index < sections[next].range.upperBound
       if isInside || sections.contains(where: { $0.name == name }) { return false }
-      place =
+      number =
         next < sections.count && index == sections[next].range.upperBound && index > 0
         ? next + 1 : next
-      sections.insert(Section(name: name, range: index..<index), at: place)
+      sections.insert(Section(name: name, range: index..<index), at: number)
     }
-    sections[place].range = sections[place].range.lowerBound..<sections[place].range.upperBound + 1
-    for later in place + 1..<sections.count {
+    let range = sections[number].range
+    sections[number].range = range.lowerBound..<range.upperBound + 1
+    for later in number + 1..<sections.count {
       let range = sections[later].range
       sections[later].range = range.lowerBound + 1..<range.upperBound + 1
     }

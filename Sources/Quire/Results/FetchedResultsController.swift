@@ -28,7 +28,7 @@ import QuireModel
 /// contexts show when they are merged or when something else changes; see
 /// ``ManagedObjectContext/automaticallyMergesChangesFromParent``.
 ///
-/// The objects that have changed are asked whether the request finds them, and take their places
+/// The objects that have changed are asked whether the request finds them, and take their positions
 /// in the list: O(log *n*) look-ups of rows for each. In some cases the controller fetches again
 /// and compares, O(*n* log *n*) in the objects of the result, once for all changes that are
 /// processed together: when the request has a limit, or paths to other objects in its predicate or

@@ -12,7 +12,7 @@ public enum FetchedResultsChangeType: UInt, Sendable, CaseIterable {
   case delete = 2
   /// An object has moved, within its section or to another one; it may have changed as well.
   case move = 3
-  /// An object has changed, and keeps its place among the others.
+  /// An object has changed, and keeps its position among the others.
   case update = 4
 }
 

@@ -7,7 +7,7 @@ struct FetchedResultsScope {
   /// The concrete entities of the request, by their indices in the model.
   private let entities: Set<Int>
   private let entityNames: Set<String>
-  /// Whether changes of all entities count, as a path leads to other objects.
+  /// Whether changes of all entities count, as a path reads other objects.
   private let isOpen: Bool
   /// The properties that the request uses; `nil` for all.
   private let properties: Set<String>?

@@ -58,9 +58,9 @@ public struct FetchedResultsSnapshot: Hashable, Sendable {
 #if !canImport(UIKit) && !canImport(AppKit)
   // The members that UIKit and AppKit add to index paths on their platforms.
   extension IndexPath {
-    /// The place of an item in a section, both counted from 0.
+    /// The index of an item in a section, both counted from 0.
     public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
-    /// The place of a row in a section, both counted from 0.
+    /// The index of a row in a section, both counted from 0.
     public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
 
     /// The number of the section in a list.

@@ -27,7 +27,7 @@ public struct LiveResult<Result: ManagedObject>: RandomAccessCollection {
   public var startIndex: Int { 0 }
   /// The number of objects.
   public var endIndex: Int { list.elements.count }
-  /// The object at a place, in the order of the request.
+  /// The object at a position, in the order of the request.
   ///
   /// - Complexity: O(log *n*); a loop over all objects is O(*n*).
   public subscript(index: Int) -> Result { list.result(at: index) }
@@ -39,7 +39,7 @@ public struct LiveResult<Result: ManagedObject>: RandomAccessCollection {
   public struct Iterator: IteratorProtocol {
     fileprivate var elements: ChunkedList<ManagedObject>.Iterator
 
-    /// The next object; `nil` behind the last one.
+    /// The next object; `nil` after the last one.
     public mutating func next() -> Result? {
       // Sound: what a fetch finds is checked to be of its class.
       elements.next().map { unsafeDowncast($0, to: Result.self) }

@@ -31,12 +31,12 @@ extension ManagedObjectContext {
         "a fetch in batches of \(request.fetchBatchSize) makes no sense")
     }
     let execution = try FetchExecution(request, in: self)
-    let places = try execution.places()
-    let content = try BatchFaultingContent(self, execution.parts, places, request.fetchBatchSize)
-    try check(places, execution.parts, Result.self)
+    let fetched = try execution.places()
+    let content = try BatchFaultingContent(self, execution.parts, fetched, request.fetchBatchSize)
+    try check(fetched, execution.parts, Result.self)
     if request.shouldRefreshRefetchedObjects {
-      for (index, reference) in places.references.enumerated() {
-        let object = execution.parts[places.store(at: index)].session.registered(reference)
+      for (index, reference) in fetched.references.enumerated() {
+        let object = execution.parts[fetched.store(at: index)].session.registered(reference)
         if let object, !object.isUnread { refresh(object, mergeChanges: true) }
       }
     }
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
 
   /// Checks that the class of each object conforms to the request.
   private func check<Result: ManagedObject>(
-    _ places: FetchedReferences, _ parts: [StoreFetch], _ resultClass: Result.Type
+    _ fetched: FetchedReferences, _ parts: [StoreFetch], _ resultClass: Result.Type
   ) throws {
     guard let classes = persistentStoreCoordinator?.classes, resultClass != ManagedObject.self
     else { return }
@@ -56,8 +56,8 @@ extension ManagedObjectContext {
           + "coordinator")
     }
     var known: Set<UInt16> = []
-    for (index, reference) in places.references.enumerated() {
-      let session = parts[places.store(at: index)].session
+    for (index, reference) in fetched.references.enumerated() {
+      let session = parts[fetched.store(at: index)].session
       if let object = session.registered(reference) {
         guard object is Result else { throw refuse(object.objectID, type(of: object)) }
       }

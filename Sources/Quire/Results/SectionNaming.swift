@@ -15,7 +15,7 @@ enum SectionNaming<Result: ManagedObject> {
   ///   of the model's, which the objects' class may answer.
   /// - Throws: ``PersistenceError/Code/undefinedKey`` if a name is not that of a property, and the
   ///   objects have no class of their own;
-  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the path leads to
+  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the path refers to
   ///   objects.
   func storedPath(of entityName: String, in context: ManagedObjectContext) throws -> [String]? {
     guard case .path(let names) = self, let model = context.modelBinding,
@@ -98,7 +98,7 @@ extension EntityDescription {
 private func noName() -> PersistenceError {
   PersistenceError(
     .persistentStoreUnsupportedRequestType,
-    "the key path of section names leads to objects or lists, not to a text, a number or a date")
+    "the key path of section names refers to objects or lists, not to a text, a number or a date")
 }
 
 /// A value as the name of a section: an absent value has the empty name, booleans are numbers.

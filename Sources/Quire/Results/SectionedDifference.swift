@@ -54,12 +54,12 @@ struct SectionedDifference {
     {
       end += 1
     }
-    var places: [Key: Int] = [:]
-    for index in start..<oldCount - end { places[key(old.elements[index])] = index }
+    var formerIndices: [Key: Int] = [:]
+    for index in start..<oldCount - end { formerIndices[key(old.elements[index])] = index }
     var (inserted, common): ([Int], [(from: Int, to: Int)]) = ([], [])
     for index in start..<newCount - end {
-      if let place = places.removeValue(forKey: key(new.elements[index])) {
-        common.append((place, index))
+      if let former = formerIndices.removeValue(forKey: key(new.elements[index])) {
+        common.append((former, index))
       } else {
         inserted.append(index)
       }
@@ -67,11 +67,11 @@ struct SectionedDifference {
     let candidates = common.filter { stays($0.from, $0.to) }
     let untouched = candidates.map { !isTouched(new.elements[$0.to]) }
     let kept = heaviestIncreasing(candidates.map(\.from), candidates.count, untouched)
-    let keptPlaces = Set(kept.map { candidates[$0].to })
+    let keptIndices = Set(kept.map { candidates[$0].to })
 
-    changes += places.values.sorted().map(Change.delete)
+    changes += formerIndices.values.sorted().map(Change.delete)
     changes += inserted.map(Change.insert)
-    for (from, to) in common where !keptPlaces.contains(to) {
+    for (from, to) in common where !keptIndices.contains(to) {
       changes.append(.move(from: from, to: to))
     }
     func update(_ from: Int, _ to: Int) {
@@ -85,8 +85,8 @@ struct SectionedDifference {
   /// - Returns: for each former section the new section with its name; `nil` if it was removed.
   private mutating func matchSections(_ old: [String], _ new: [String]) -> [Int?] {
     var counterparts: [Int?] = Array(repeating: nil, count: old.count)
-    let places = Dictionary(old.enumerated().map { ($1, $0) }) { first, _ in first }
-    let common = new.indices.compactMap { to in places[new[to]].map { (from: $0, to: to) } }
+    let formerIndices = Dictionary(old.enumerated().map { ($1, $0) }) { first, _ in first }
+    let common = new.indices.compactMap { to in formerIndices[new[to]].map { (from: $0, to: to) } }
     for index in heaviestIncreasing(common.map(\.from), common.count, []) {
       counterparts[common[index].from] = common[index].to
     }
@@ -113,7 +113,7 @@ extension SectionedDifference {
   }
 
   /// The new positions of moved elements.
-  var placesOfMoved: Set<Int> {
+  var movedPositions: Set<Int> {
     Set(changes.compactMap { if case .move(_, let to) = $0 { to } else { nil } })
   }
 

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The name of a section, and the places of its elements.
+/// The name of a section, and the positions of its elements.
 struct ListSection: Hashable, Sendable {
   let name: String
   var range: Range<Int>

@@ -212,7 +212,7 @@ final class SalvageRepair {
     for (link, owner, member) in links { try restore(link, from: owner, to: member) }
   }
 
-  /// Whether a reference leads to an object that is there and leads back; if not, records why.
+  /// Whether a reference is to an object that is there and refers back; if not, records why.
   private func isRight(
     _ target: Reference, _ storage: EntityStorage, _ field: Int, from source: Reference
   ) throws -> Bool {

@@ -160,7 +160,7 @@ public struct StoreSalvage {
     return report
   }
 
-  /// The beginning of a new history, behind the end of the former one; `nil` if the store kept
+  /// The beginning of a new history, after the end of the former one; `nil` if the store kept
   /// none.
   private var restartedHistory: HistoryMark? {
     let tree = trees.tree(named: StoreSchema.historyTree)

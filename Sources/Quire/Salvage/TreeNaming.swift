@@ -1,10 +1,10 @@
 import QuireModel
 import QuireStorage
 
-/// Finds the names of trees, and the places of parts of trees, that a damaged store does not tell.
+/// Finds the names of trees, and which trees parts belong to, where a damaged store does not tell.
 ///
 /// Everything is known by its content. Rows have the layout of their entity, and their references
-/// lead to entities that the relationships allow; keys of links and of indexes end with a reference
+/// are to entities that the relationships allow; keys of links and of indexes end with a reference
 /// that names an entity and a key, which is then the key of one of its rows. Where two entities
 /// cannot be told apart by all this, the first is chosen; links that may be of several
 /// relationships are left out, as nothing would tell a wrong one.
@@ -23,7 +23,7 @@ struct TreeNaming {
 
   mutating func run() {
     guard !salvage.fragments.isEmpty else { return }
-    placeByContent()
+    assignByContent()
     guard !salvage.isCatalogComplete, !salvage.fragments.isEmpty else { return }
     if schema.entities.byIndex.contains(where: isRowTreeMissing) { collectMentions() }
     nameRows()
@@ -34,9 +34,9 @@ struct TreeNaming {
 
   // MARK: Parts of known trees
 
-  /// Places the fragments that fit in holes of several trees, by what their entries are. If the
-  /// catalog has lost names, a fragment that can also be a tree without one has no place yet.
-  private mutating func placeByContent() {
+  /// Assigns the fragments that fit in holes of several trees, by what their entries are. If the
+  /// catalog has lost names, a fragment that can also be a tree without one is not assigned yet.
+  private mutating func assignByContent() {
     let trees = StoredTree.all(of: schema.schema)
     let byName = Dictionary(trees.map { ($0.name, $0.content) }) { first, _ in first }
     let nameless =

@@ -3,30 +3,30 @@ import Synchronization
 
 /// Where others' saves wait until a context can merge them, in its own isolation.
 ///
-/// Only places are kept, each once: what is there is read from the store when the context merges.
-/// So a context that never looks costs no more than the objects of its store, and beyond
-/// ``placeLimit`` nothing at all.
+/// Only references are kept, each once: the objects are read from the store when the context
+/// merges. So a context that never looks costs no more than the objects of its store, and beyond
+/// ``referenceLimit`` nothing at all.
 final class CommitInbox: CommitListener {
   /// What waits.
   struct Content: Sendable {
-    struct Place {
-      /// The last save that has changed something there.
+    struct Change {
+      /// The last save that has changed the object.
       var commit: CommitNumber
-      /// Whether an object was inserted there.
+      /// Whether it was inserted.
       var isInsertion: Bool
     }
 
-    var places: [Reference: Place] = [:]
-    /// The saves of which all places are here.
+    var references: [Reference: Change] = [:]
+    /// The saves whose references are all here.
     var commits: [CommitNumber] = []
     /// Whether too much has happened to tell it one by one: everything is to be refreshed.
     var isTooMuch = false
 
-    var isEmpty: Bool { places.isEmpty && !isTooMuch }
+    var isEmpty: Bool { references.isEmpty && !isTooMuch }
   }
 
-  /// How many places wait at most, one by one.
-  static let placeLimit = 100_000
+  /// How many references wait at most, one by one.
+  static let referenceLimit = 100_000
 
   private struct State {
     var content = Content()
@@ -75,7 +75,7 @@ final class CommitInbox: CommitListener {
     state.withLock { state in
       if let known = state.knownCommit, known >= commit { return }
       state.knownCommit = commit
-      state.content.places = state.content.places.filter { $0.value.commit > commit }
+      state.content.references = state.content.references.filter { $0.value.commit > commit }
       state.content.commits.removeAll { $0 <= commit }
       hasContent.store(!state.content.isEmpty, ordering: .releasing)
     }
@@ -98,26 +98,26 @@ extension CommitInbox.Content {
     if isTooMuch { return }
     commits.append(changes.commit)
     let count = changes.inserted.count + changes.updated.count + changes.deleted.count
-    guard count <= CommitInbox.placeLimit else {
-      places = [:]
+    guard count <= CommitInbox.referenceLimit else {
+      references = [:]
       isTooMuch = true
       return
     }
     for reference in changes.inserted { record(reference, changes.commit, isInsertion: true) }
     for update in changes.updated { record(update.reference, changes.commit, isInsertion: false) }
     for reference in changes.deleted { record(reference, changes.commit, isInsertion: false) }
-    if places.count > CommitInbox.placeLimit {
-      places = [:]
+    if references.count > CommitInbox.referenceLimit {
+      references = [:]
       isTooMuch = true
     }
   }
 
   private mutating func record(_ reference: Reference, _ commit: CommitNumber, isInsertion: Bool) {
-    if let place = places[reference] {
-      places[reference]?.commit = max(place.commit, commit)
-      places[reference]?.isInsertion = place.isInsertion || isInsertion
+    if let change = references[reference] {
+      references[reference]?.commit = max(change.commit, commit)
+      references[reference]?.isInsertion = change.isInsertion || isInsertion
     } else {
-      places[reference] = Place(commit: commit, isInsertion: isInsertion)
+      references[reference] = Change(commit: commit, isInsertion: isInsertion)
     }
   }
 }

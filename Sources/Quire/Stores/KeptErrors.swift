@@ -1,6 +1,6 @@
 /// Errors of what cannot throw, such as a typed property, until a call that can throws them.
 package struct KeptErrors {
-  /// More are not told apart: a store that is damaged in many places has been told of by then.
+  /// More are not told apart: a store that is damaged in many ways has been told of by then.
   package static let limit = 16
 
   /// The oldest first, each once.

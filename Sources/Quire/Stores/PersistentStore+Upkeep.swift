@@ -34,7 +34,7 @@ extension PersistentStore {
   /// writers go on; what they save meanwhile is not in the copy. A store in memory is written as
   /// well.
   ///
-  /// The backup is opened as any store, or takes the place of this one by
+  /// The backup is opened as any store, or replaces this one by
   /// ``PersistentStoreCoordinator/restorePersistentStore(at:fromBackupAt:progress:)``.
   ///
   /// - Parameter progress: called from time to time, in bytes; what it throws ends the backup, and

@@ -75,7 +75,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The current version of the model, which stores are opened with.
   public var managedObjectModel: ManagedObjectModel { versionedModel.current }
 
-  /// In the order in which they were added. One that was migrated to another place keeps its own.
+  /// In the order in which they were added. One that was migrated to another location keeps its
+  /// position.
   public var persistentStores: [PersistentStore] { stores }
 
   var stores: [PersistentStore] { current.withLock { $0 } }

@@ -1,6 +1,6 @@
 import QuireStorage
 
-/// What one save has changed in one store, by the final places of its objects.
+/// What one save has changed in one store, by the final references of its objects.
 package struct SavedChanges: Sendable {
   struct Update: Sendable {
     let reference: Reference

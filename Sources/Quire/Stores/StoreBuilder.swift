@@ -47,7 +47,7 @@ package final class StoreBuilder {
     if !isFinished { writer.transaction.abort() }
   }
 
-  /// Adds an object. References may lead to objects that are added later.
+  /// Adds an object. References may be to objects that are added later.
   ///
   /// - Parameter version: the number of saves of the object, at least 1.
   package func insert(

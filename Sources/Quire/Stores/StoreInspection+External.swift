@@ -8,16 +8,16 @@ struct ExternalDataInspection {
   init(_ snapshot: Snapshot) throws { values = try snapshot.recordTree(ExternalValue.tree) }
 
   /// - Returns: the error in the value that a row refers to; `nil` if there is none.
-  mutating func finding(_ value: ExternalValue, _ place: String) throws -> String? {
-    if let other = owners.updateValue(place, forKey: value.number) {
-      return "\(place) has the value number \(value.number), which \(other) has, too"
+  mutating func finding(_ value: ExternalValue, _ subject: String) throws -> String? {
+    if let other = owners.updateValue(subject, forKey: value.number) {
+      return "\(subject) has the value number \(value.number), which \(other) has, too"
     }
     guard let found = try values?.value(for: value.number) else {
-      return "\(place) has the value number \(value.number), which does not exist"
+      return "\(subject) has the value number \(value.number), which does not exist"
     }
     let count = found.withBytes { $0.count }
     guard count == value.byteCount else {
-      return "\(place) has a value of \(value.byteCount) bytes, which has \(count)"
+      return "\(subject) has a value of \(value.byteCount) bytes, which has \(count)"
     }
     return nil
   }

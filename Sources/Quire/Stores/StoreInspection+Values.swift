@@ -4,18 +4,18 @@ extension StoreInspection {
   /// Checks that a decoded value is one that the model's attribute can have.
   mutating func inspectValue(
     _ value: AttributeValue, _ row: RowReader, _ field: Int, _ storage: EntityStorage,
-    _ place: String
+    _ subject: String
   ) {
     let name = storage.layout.fields[field].name
     switch value {
     case .string:
       if String(validating: row.variable(field), as: UTF8.self) == nil {
-        findings.append("\(place).\(name) is a text that is not UTF-8")
+        findings.append("\(subject).\(name) is a text that is not UTF-8")
       }
     case .composite(let values):
       guard let attribute = storage.binding.entity.attribute(named: name) else { return }
       if let path = StoreInspection.misfit(values, attribute.elements, name) {
-        findings.append("\(place).\(path) is not what the model says of that element")
+        findings.append("\(subject).\(path) is not what the model says of that element")
       }
     // What could be read of these is a value of theirs.
     case .boolean, .integer, .double, .float, .decimal, .date, .binary, .uuid, .uri, .transformed,

@@ -197,18 +197,18 @@ public struct StoreInspection: Sendable {
       objectCount += 1
       tell(progress)
       lastKey = try cursor.key
-      let place = "\(storage.stored.name)/p\(lastKey)"
+      let subject = "\(storage.stored.name)/p\(lastKey)"
       if !Reference.keys.contains(lastKey) {
-        findings.append("\(place) has a key that no object can have")
+        findings.append("\(subject) has a key that no object can have")
       }
       do {
         let bytes = try cursor.valueBytes
         if !RowReader.isCurrent(bytes, storage.layout) {
           olderCount += 1
-          inspectOlderRow(place, lastKey, storage)
+          inspectOlderRow(subject, lastKey, storage)
         }
         let row = try RowReader(bytes, layout: storage.layout, scratch)
-        if row.version == 0 { findings.append("\(place) has version 0") }
+        if row.version == 0 { findings.append("\(subject) has version 0") }
         for (field, description) in storage.layout.fields.enumerated() {
           if description.kind == .reference {
             if let target = row.reference(field) {
@@ -217,17 +217,17 @@ public struct StoreInspection: Sendable {
                 from: Reference(entity: storage.stored.number, key: lastKey), storage, view)
             }
           } else if let value = row.external(field) {
-            if let finding = try external?.finding(value, "\(place).\(description.name)") {
+            if let finding = try external?.finding(value, "\(subject).\(description.name)") {
               findings.append(finding)
             }
           } else if let value = try row.value(field) {
-            inspectValue(value, row, field, storage, place)
+            inspectValue(value, row, field, storage, subject)
           } else if required.contains(description.name) {
             missing[description.name, default: 0] += 1
           }
         }
       } catch let error as RowError {
-        findings.append("\(place): \(error)")
+        findings.append("\(subject): \(error)")
       }
       isInside = try cursor.next()
     }
@@ -240,10 +240,10 @@ public struct StoreInspection: Sendable {
   }
 
   /// Checks that finishing the migration would not skip a row, which could not be read afterwards.
-  private mutating func inspectOlderRow(_ place: String, _ key: Int64, _ storage: EntityStorage) {
+  private mutating func inspectOlderRow(_ subject: String, _ key: Int64, _ storage: EntityStorage) {
     if let unfinished = storage.stored.unfinished, key < unfinished.firstKey {
       findings.append(
-        "\(place) has an older layout, but those below p\(unfinished.firstKey) have none")
+        "\(subject) has an older layout, but those below p\(unfinished.firstKey) have none")
     }
   }
 
@@ -276,43 +276,45 @@ public struct StoreInspection: Sendable {
     _ storage: EntityStorage, _ view: StoreView
   ) throws {
     referenceCount += 1
-    let place = "\(storage.stored.name)/p\(source.key).\(relationshipName)"
+    let subject = "\(storage.stored.name)/p\(source.key).\(relationshipName)"
     guard let relationship = storage.binding.entity.relationship(named: relationshipName) else {
       return
     }
-    guard try inspectDestination(target, relationship, place, view) else { return }
+    guard try inspectDestination(target, relationship, subject, view) else { return }
     guard let inverse = relationship.inverse, let other = view.entities.storage(of: target) else {
       return
     }
     if let link = other.stored.link(named: inverse) {
       if try !hasLink(link, target.key, source, view) {
-        findings.append("\(place) leads to \(target.key), whose \(inverse) does not lead back")
+        findings.append("\(subject) refers to \(target.key), whose \(inverse) does not refer back")
       }
     } else if let field = other.layout.index(of: inverse) {
-      if try !leads(target, field, to: source, view) {
-        findings.append("\(place) leads to \(target.key), whose \(inverse) does not lead back")
+      if try !refers(target, field, to: source, view) {
+        findings.append("\(subject) refers to \(target.key), whose \(inverse) does not refer back")
       }
     }
   }
 
   /// Whether the destination exists and has the right entity; otherwise reports an error.
   private mutating func inspectDestination(
-    _ target: Reference, _ relationship: RelationshipDescription, _ place: String, _ view: StoreView
+    _ target: Reference, _ relationship: RelationshipDescription, _ subject: String,
+    _ view: StoreView
   ) throws -> Bool {
     guard let storage = view.entities.storage(of: target) else {
-      findings.append("\(place) leads to entity number \(target.entity), which does not exist")
+      findings.append("\(subject) refers to entity number \(target.entity), which does not exist")
       return false
     }
     var ancestor: EntityDescription? = storage.binding.entity
     while let level = ancestor, level.name != relationship.destination { ancestor = level.parent }
     if ancestor == nil {
       findings.append(
-        "\(place) leads to \(storage.stored.name)/p\(target.key), which is no \(relationship.destination)"
+        "\(subject) refers to \(storage.stored.name)/p\(target.key), which is no "
+          + "\(relationship.destination)"
       )
       return false
     }
     guard try !view.contains(target) else { return true }
-    let text = "\(place) leads to \(storage.stored.name)/p\(target.key), which does not exist"
+    let text = "\(subject) refers to \(storage.stored.name)/p\(target.key), which does not exist"
     // No error for a relationship that is not cleared when the destination is deleted.
     if isTold(relationship, storage) { findings.append(text) } else { notes.append(text) }
     return false
@@ -343,28 +345,29 @@ public struct StoreInspection: Sendable {
       linkCount += 1
       tell(progress)
       let owner = Reference(entity: storage.stored.number, key: key.owner)
-      let place = "\(storage.stored.name)/p\(key.owner).\(link.relationship)"
+      let subject = "\(storage.stored.name)/p\(key.owner).\(link.relationship)"
       if link.isOrdered {
         if last != key.owner { members = [] }
         last = key.owner
-        inspectPlace(key, in: &members, place)
+        inspectPosition(key, in: &members, subject)
       }
       guard Reference.keys.contains(key.owner), try view.contains(owner) else {
-        findings.append("\(place) has a link, but the object does not exist")
+        findings.append("\(subject) has a link, but the object does not exist")
         return
       }
-      if try inspectDestination(key.member, relationship, place, view),
+      if try inspectDestination(key.member, relationship, subject, view),
         let inverse = relationship.inverse, let other = view.entities.storage(of: key.member),
-        try !leadsBack(key.member, inverse, other, to: owner, view)
+        try !refersBack(key.member, inverse, other, to: owner, view)
       {
         findings.append(
-          "\(place) leads to \(other.stored.name)/p\(key.member.key), whose \(inverse) does not lead back"
+          "\(subject) refers to \(other.stored.name)/p\(key.member.key), whose \(inverse) does not "
+            + "refer back"
         )
       }
     }
   }
 
-  private mutating func leadsBack(
+  private mutating func refersBack(
     _ member: Reference, _ inverse: String, _ storage: EntityStorage, to owner: Reference,
     _ view: StoreView
   ) throws -> Bool {
@@ -372,23 +375,23 @@ public struct StoreInspection: Sendable {
       return try hasLink(back, member.key, owner, view)
     }
     guard let field = storage.layout.index(of: inverse) else { return true }
-    return try leads(member, field, to: owner, view)
+    return try refers(member, field, to: owner, view)
   }
 
   /// Checks that each member occurs once, and that another position can follow it.
-  private mutating func inspectPlace(
-    _ key: LinkKey, in members: inout Set<Reference>, _ place: String
+  private mutating func inspectPosition(
+    _ key: LinkKey, in members: inout Set<Reference>, _ subject: String
   ) {
     if !members.insert(key.member).inserted {
-      findings.append("\(place) has the object with key \(key.member.key) twice")
+      findings.append("\(subject) has the object with key \(key.member.key) twice")
     }
     if key.position == .max {
       findings.append(
-        "\(place) has the object with key \(key.member.key) at the last place there is")
+        "\(subject) has the object with key \(key.member.key) at the last position there is")
     }
   }
 
-  private func leads(
+  private func refers(
     _ target: Reference, _ field: Int, to source: Reference, _ view: StoreView
   ) throws -> Bool {
     do throws(any Error) {

@@ -8,7 +8,7 @@
 public struct StoreType: RawRepresentable, Hashable, Sendable {
   public var rawValue: String
 
-  /// The type with a raw value. The name of Core Data's SQLite store stands for ``quire``.
+  /// The type with a raw value. The name of Core Data's SQLite store means ``quire``.
   public init(rawValue: String) { self.rawValue = rawValue == "SQLite" ? "Quire" : rawValue }
 
   /// A file of Quire's own format.

@@ -7,7 +7,7 @@ public struct StoresChange: Sendable {
   /// The stores that the coordinator has got.
   public let added: [PersistentStore]
   /// Removed stores, of which only the identity can be read. A store that was moved to another
-  /// place is in both lists.
+  /// location is in both lists.
   public let removed: [PersistentStore]
 
   init(added: [PersistentStore] = [], removed: [PersistentStore] = []) {

@@ -173,7 +173,7 @@ import Testing
     #expect(try refusal([good, thing("2", ["a400": .text("12 cm")])]).contains("12 cm"))
     #expect(try refusal([good, thing("2", ["a600": .number(1e300)])]).contains("2.a600"))
     #expect(try refusal([good, good]).contains("twice"))
-    #expect(try refusal([good, thing("2", ["parent": .text("3")])]).contains("leads to 3"))
+    #expect(try refusal([good, thing("2", ["parent": .text("3")])]).contains("refers to 3"))
     #expect(
       try refusal([good, thing("2", ["parent": .integer(3)])]).contains("no name of an object"))
     let dropped = try context.insert([thing("2", ["parent": .text("3")])], missing: .drop)

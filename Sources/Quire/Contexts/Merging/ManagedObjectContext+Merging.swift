@@ -57,7 +57,7 @@ extension ManagedObjectContext {
           MergedReference(session: session, reference: $0.reference, isInsertion: false)
         }
       } else {
-        places += content.places.map {
+        places += content.references.map {
           MergedReference(session: session, reference: $0.key, isInsertion: $0.value.isInsertion)
         }
       }

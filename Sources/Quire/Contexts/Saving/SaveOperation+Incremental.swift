@@ -31,7 +31,7 @@ extension SaveOperation {
       guard let row = try rows.row(item.reference) else { continue }
       throw placeTaken(item.object, row.version)
     }
-    try givePlaces { try source.takePlaces(for: $0) }
+    try givePlaces { try source.takeReferences(for: $0) }
     if source.takesObjects { promisePlaces() }
     var write = IncrementalWrite(request: IncrementalStoreSave(), rows: rows)
     write.request.author = session.context.transactionAuthor

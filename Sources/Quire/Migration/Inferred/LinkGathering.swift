@@ -183,11 +183,11 @@ final class LinkGathering {
     _ member: Reference, _ owner: Reference, of relinked: RelinkedRelationship
   ) throws -> Bool {
     guard relinked.isSelfInverse else { return false }
-    func place(_ reference: Reference) -> (Int, Int64) {
+    func rank(_ reference: Reference) -> (Int, Int64) {
       let source = relinked.sources.firstIndex { $0.stored.number == reference.entity }
       return (source ?? .max, reference.key)
     }
-    return try place(member) < place(owner) && lists(member, owner, in: relinked.sources)
+    return try rank(member) < rank(owner) && lists(member, owner, in: relinked.sources)
   }
 
   /// Records the links of objects that the inverse may not have as destinations.

@@ -177,7 +177,7 @@ final class SortedLinks: @unchecked Sendable {
     return link
   }
 
-  /// Moves a source down the heap to its place.
+  /// Moves a source down the heap to its position.
   private func sink(_ start: Int) {
     var parent = start
     while true {

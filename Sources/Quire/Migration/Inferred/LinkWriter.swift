@@ -42,7 +42,7 @@ struct LinkWriter {
       if isPaired {
         // After the links that the other end lists itself.
         try near.add(
-          ListedLink(owner: farEnd, member: nearEnd, position: LinkWriter.behindAll | count))
+          ListedLink(owner: farEnd, member: nearEnd, position: LinkWriter.afterAll | count))
       }
       count += 1
       if count % 1_024 == 0 { try advance(1_024) }
@@ -59,7 +59,7 @@ struct LinkWriter {
   }
 
   /// The bit that makes a position greater than all positions without it.
-  private static let behindAll: UInt64 = 1 << 63
+  private static let afterAll: UInt64 = 1 << 63
 
   private mutating func makeSorter(for side: Side, keepsOrder: Bool = false) -> LinkSorter {
     // Links are first sorted by member if they must be matched with an existing order, or paired.
@@ -107,7 +107,7 @@ struct LinkWriter {
       if let other = known.first, other.owner == link.owner, other.member == link.member {
         link.position = other.position
       } else {
-        link.position |= LinkWriter.behindAll
+        link.position |= LinkWriter.afterAll
       }
       try result.add(link)
     }

@@ -264,8 +264,8 @@ extension EntityChange {
 
 extension ModelDifference {
   /// Whether links may have to be rebuilt: a relationship was added or has another shape, inverse
-  /// or destination, or an entity that may be a destination was removed or has another place in the
-  /// hierarchy.
+  /// or destination, or an entity that may be a destination was removed or has another position in
+  /// the hierarchy.
   fileprivate var mayRelink: Bool {
     entities.contains { change in
       change.kind == .removed || change.parentChanged || change.abstractChanged

@@ -18,10 +18,10 @@ extension MigrationDraft {
     let writer = StoreWriter(transaction, entities)
     let isAnyNew = try DerivedValues.writeAll(writer) { entity, derivation in
       guard let change = changes[entity.entity.name], change.source != nil else { return false }
-      let place = change.attributes.firstIndex {
+      let index = change.attributes.firstIndex {
         $0.destination?.name == derivation.attribute.name
       }
-      guard let before = place.flatMap({ change.attributes[$0].source }), !before.isTransient,
+      guard let before = index.flatMap({ change.attributes[$0].source }), !before.isTransient,
         before.derivationExpression == derivation.attribute.derivationExpression,
         before.type == derivation.attribute.type
       else { return true }

@@ -125,8 +125,8 @@ extension EntityMapping {
     _ error: any Error, _ property: PropertyMapping, source: ManagedObject?
   ) -> any Error {
     guard var located = error as? PersistenceError else { return error }
-    let place = source.map { " from \($0.objectID)" } ?? ""
-    located.message += "; in the mapping \(name), for \(property.name)\(place)"
+    let origin = source.map { " from \($0.objectID)" } ?? ""
+    located.message += "; in the mapping \(name), for \(property.name)\(origin)"
     located.objectID = located.objectID ?? source?.objectID
     located.key = located.key ?? property.name
     return located

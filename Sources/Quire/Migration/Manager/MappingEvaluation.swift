@@ -47,7 +47,7 @@ extension MigrationManager {
   /// The result of Core Data's function for a relationship, of which the name is not needed: what
   /// all mappings made of the source objects.
   ///
-  /// - Throws: an error when they made nothing that the relationship to be set can lead to.
+  /// - Throws: an error when they made nothing that the relationship to be set can refer to.
   private func successorsByFunction(of sources: [ManagedObject]) throws -> [ManagedObject] {
     let (property, object) = evaluated
     let found = try successors(of: sources, for: property, of: object)
@@ -59,8 +59,8 @@ extension MigrationManager {
     {
       throw PersistenceError(
         .unacceptableValue,
-        "\(object.entity.name).\(property.name) leads to \(wanted.name), and the mappings made only "
-          + "objects of other entities of its sources, such as \(other.objectID)")
+        "\(object.entity.name).\(property.name) refers to \(wanted.name), and the mappings made "
+          + "only objects of other entities of its sources, such as \(other.objectID)")
     }
     return found
   }
@@ -103,7 +103,7 @@ extension MigrationManager {
       return several.sorted { $0.reference < $1.reference }
     case let other?:
       throw PersistenceError(
-        .unacceptableValue, "\(path) leads to a \(type(of: other)) instead of objects")
+        .unacceptableValue, "\(path) refers to a \(type(of: other)) instead of objects")
     }
   }
 }

@@ -23,7 +23,7 @@ struct MigrationAssociations {
     /// The position of the last look-up: the next one is mostly after it.
     var last = 0
 
-    subscript(place: Int) -> Int { indexes.isEmpty ? place : Int(indexes[place]) }
+    subscript(position: Int) -> Int { indexes.isEmpty ? position : Int(indexes[position]) }
   }
 
   fileprivate enum Side {
@@ -116,7 +116,7 @@ struct MigrationAssociations {
     _ reference: Reference, _ side: Side, in pairs: [Pair], _ order: inout Order
   ) -> [Pair] {
     if order.count != pairs.count { order = Order(of: pairs, by: side) }
-    func key(at place: Int) -> Reference { side.reference(of: pairs[order[place]]) }
+    func key(at position: Int) -> Reference { side.reference(of: pairs[order[position]]) }
 
     var low = order.last + 1
     if low >= pairs.count || key(at: low) != reference || key(at: low - 1) == reference {

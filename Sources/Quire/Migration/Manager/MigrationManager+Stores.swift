@@ -9,13 +9,13 @@ import QuireStorage
 
 extension MigrationManager {
   /// The location of a store, as given by the caller.
-  typealias Place = (url: URL, type: StoreType, options: PersistentStoreOptions)
+  typealias Location = (url: URL, type: StoreType, options: PersistentStoreOptions)
 
   final func carryOut(
-    _ mapping: MappingModel, from sourcePlace: Place, to destinationPlace: Place
+    _ mapping: MappingModel, from sourceLocation: Location, to destinationLocation: Location
   ) throws {
-    let (sourceURL, sourceType, sourceOptions) = sourcePlace
-    let (destinationURL, destinationType, destinationOptions) = destinationPlace
+    let (sourceURL, sourceType, sourceOptions) = sourceLocation
+    let (destinationURL, destinationType, destinationOptions) = destinationLocation
     guard sourceType == .quire, destinationType == .quire, sourceURL.isFileURL,
       destinationURL.isFileURL
     else {

@@ -69,7 +69,7 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
   /// hashes: the model was edited without adding a version.
   ///
   /// If such a migration drops values, it makes a backup beside the store, unless the options give
-  /// another place (``PersistentStoreOptions/migrationBackup``).
+  /// another location (``PersistentStoreOptions/migrationBackup``).
   public internal(set) var isFromStoredModel = false
 
   /// The steps, one on each line.

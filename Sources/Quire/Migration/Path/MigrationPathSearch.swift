@@ -97,18 +97,18 @@ struct MigrationPathSearch {
     for index in 1..<versions.count {
       let mapping = choice.mapping(index - 1, index)
       let (source, target) = (versions[index - 1], versions[index])
-      let place = "step \(index) of \(versions.count - 1), \(source.name) → \(target.name)"
+      let name = "step \(index) of \(versions.count - 1), \(source.name) → \(target.name)"
       guard mapping != nil || options.infersMappingModel else {
         throw PersistenceError(
           .migrationMissingMappingModel,
-          "\(place): there is no mapping model: open the store with the option to infer it")
+          "\(name): there is no mapping model: open the store with the option to infer it")
       }
       let obstacles =
         mapping == nil
         ? ModelDifference.obstacles(from: source.model, to: target.model).certain : []
       if !obstacles.isEmpty, versions.count > 2 {
         let list = obstacles.map { "\n  \($0)" }.joined()
-        refusals.append("\(place): the mapping cannot be inferred:\(list)")
+        refusals.append("\(name): the mapping cannot be inferred:\(list)")
       }
       steps.append(step(index - 1, index, mapping))
     }

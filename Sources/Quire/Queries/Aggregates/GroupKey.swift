@@ -53,7 +53,7 @@ enum GroupKey: Hashable {
   }
 }
 
-extension FieldTable.Place {
+extension FieldTable.Field {
   /// The group of a row by this field; `nil` for kinds that cannot be read from the row's bytes
   /// alone.
   @inline(__always)

@@ -166,20 +166,20 @@ struct Grouping: MatchVisitor {
   /// The fields at the paths of a query, in the rows of one entity.
   private struct Fields {
     let storage: EntityStorage
-    let places: [FieldTable.Place]
+    let places: [FieldTable.Field]
     /// Whether all of them can be read from the bytes of a row.
     let areRead: Bool
 
     init(_ storage: EntityStorage, _ paths: [FetchPath], _ groupCount: Int) {
       self.storage = storage
-      var places: [FieldTable.Place] = []
+      var places: [FieldTable.Field] = []
       var areRead = true
       for (number, path) in paths.enumerated() {
         guard path.names.count == 1, path.slot >= 0 else {
           areRead = false
           break
         }
-        let place = storage.table.places[path.slot]
+        let place = storage.table.fields[path.slot]
         let isRead: Bool =
           switch FieldKind(rawValue: place.kind) {
           case .integer16, .integer32, .integer64: true

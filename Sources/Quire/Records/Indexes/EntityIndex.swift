@@ -6,7 +6,7 @@ final class EntityIndex: Sendable {
   private struct Source {
     let field: Int
     let kind: FieldKind
-    /// The names that lead to a value inside a composite attribute; empty for the attribute itself.
+    /// The path of a value inside a composite attribute; empty for the attribute itself.
     let path: [String]
     let isAscending: Bool
   }
@@ -49,16 +49,16 @@ final class EntityIndex: Sendable {
   /// The fields that make the keys.
   var fields: some Sequence<Int> { sources.lazy.map(\.field) }
 
-  /// The places of the fields that make the keys, if ``KeyList`` can write all of them; otherwise
+  /// The fields that make the keys, if ``KeyList`` can write all of them; otherwise
   /// empty.
-  func plainFields(_ storage: EntityStorage) -> [FieldTable.Place] {
-    var fields: [FieldTable.Place] = []
+  func plainFields(_ storage: EntityStorage) -> [FieldTable.Field] {
+    var fields: [FieldTable.Field] = []
     for source in sources {
       let slot = storage.slotByField[source.field]
       guard source.path.isEmpty, source.isAscending, slot >= 0,
         source.kind == .reference || source.kind == .string
       else { return [] }
-      fields.append(storage.table.places[slot])
+      fields.append(storage.table.fields[slot])
     }
     return fields
   }

@@ -296,19 +296,19 @@ package enum IndexKey {
       let sign = key[start + 1] ^ mask
       if sign == 1 { return start + 2 }
       let last = sign == 0 ? ~mask : mask
-      var place = start + 4
-      while place < key.count, key[place] != last { place += 1 }
-      return place + 1
+      var offset = start + 4
+      while offset < key.count, key[offset] != last { offset += 1 }
+      return offset + 1
     }
     if let width = element.kind.fixedWidth { return start + 1 + width }
-    var place = start + 1
-    while place + 1 < key.count {
-      guard key[place] ^ mask == 0 else {
-        place += 1
+    var offset = start + 1
+    while offset + 1 < key.count {
+      guard key[offset] ^ mask == 0 else {
+        offset += 1
         continue
       }
-      if key[place + 1] ^ mask != 255 { return place + 2 }
-      place += 2
+      if key[offset + 1] ^ mask != 255 { return offset + 2 }
+      offset += 2
     }
     return key.count
   }
@@ -316,11 +316,11 @@ package enum IndexKey {
   /// Whether each element of a key has a value, as far as the key is not cut off.
   static func hasAllValues(_ elements: [StoredIndex.Element], in key: [UInt8]) -> Bool {
     let valuesEnd = key.count - referenceByteCount
-    var place = 0
-    for element in elements where place < valuesEnd {
-      let tag = key[place] ^ (element.isAscending ? 0 : 255)
+    var offset = 0
+    for element in elements where offset < valuesEnd {
+      let tag = key[offset] ^ (element.isAscending ? 0 : 255)
       if tag == IndexKeyWriter.Tag.absent { return false }
-      place = end(of: element, from: place, in: key)
+      offset = end(of: element, from: offset, in: key)
     }
     return true
   }

@@ -22,7 +22,7 @@ extension IndexUpkeep {
   private func duplicates(_ unique: UniqueKey, _ entities: StoreEntities) throws -> [Reference] {
     let index = unique.index.stored
     guard IndexKey.hasAllValues(index.elements, in: unique.key),
-      let place = indexes.place(of: index.number), let tree = try existingTree(at: place)
+      let position = indexes.position(of: index.number), let tree = try existingTree(at: position)
     else { return [] }
     let values = Array(unique.key.dropLast(IndexKey.referenceByteCount))
     var keys: [[UInt8]] = []

@@ -8,22 +8,22 @@ extension IndexUpkeep {
     let index: EntityIndex
     let filter: PartialIndexFilter?
     /// The position of the index in the store's list.
-    let place: Int
+    let position: Int
     /// Whether the keys of most rows can be copied from their bytes.
     let isPlain: Bool
-    private let fields: [FieldTable.Place]
+    private let fields: [FieldTable.Field]
     /// The keys of the index that are not in its tree yet.
     let waiting: KeyList
 
     init(
-      _ index: EntityIndex, _ storage: EntityStorage, at place: Int, _ waiting: KeyList
+      _ index: EntityIndex, _ storage: EntityStorage, at position: Int, _ waiting: KeyList
     ) throws {
       self.index = index
       self.waiting = waiting
       filter = try PartialIndexFilter(index, storage.layout)
       fields = index.plainFields(storage)
       isPlain = !fields.isEmpty && !index.isUnique && filter == nil
-      self.place = place
+      self.position = position
     }
 
     /// Appends the key of a checked row of the current layout.

@@ -60,18 +60,18 @@ final class IndexUpkeep {
     let isThere = try !isNew && readKeys(at: reference, items, storage, in: rows)
     try makeKeys(of: RowReader(row, layout: storage.layout), reference, items, &newKeys)
     let wasThere = try rows.put(row, for: reference.key)
-    for (place, item) in items.enumerated() {
-      let isChanged = !isThere || oldKeys[place].bytes != newKeys[place].bytes
+    for (number, item) in items.enumerated() {
+      let isChanged = !isThere || oldKeys[number].bytes != newKeys[number].bytes
       if !isThere {
-        try record(newKeys[place].bytes, at: item.place)
+        try record(newKeys[number].bytes, at: item.position)
       } else if isChanged {
-        try remove(oldKeys[place], from: item.place)
-        try insert(newKeys[place], into: item.place)
+        try remove(oldKeys[number], from: item.position)
+        try insert(newKeys[number], into: item.position)
       }
       // The value of a cut key may have changed after the end of the key.
-      if item.index.isUnique, isChanged || newKeys[place].isCut {
+      if item.index.isUnique, isChanged || newKeys[number].isCut {
         unchecked.append(
-          UniqueKey(index: item.index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
+          UniqueKey(index: item.index, key: newKeys[number].bytes, isCut: newKeys[number].isCut))
       }
     }
     return wasThere
@@ -93,7 +93,7 @@ final class IndexUpkeep {
       }
       if isAppended {
         let isFull = item._withUnsafeGuaranteedRef { $0.waiting.byteCount >= waitingLimit }
-        if isFull { try writeWaiting(item._withUnsafeGuaranteedRef { $0.place }) }
+        if isFull { try writeWaiting(item._withUnsafeGuaranteedRef { $0.position }) }
         continue
       }
       let item = item.takeUnretainedValue()
@@ -106,7 +106,7 @@ final class IndexUpkeep {
         unchecked.append(
           UniqueKey(index: item.index, key: newKeys[0].bytes, isCut: newKeys[0].isCut))
       }
-      try record(newKeys[0].bytes, at: item.place)
+      try record(newKeys[0].bytes, at: item.position)
     }
   }
 
@@ -126,24 +126,24 @@ final class IndexUpkeep {
   ) throws {
     let items = try items(of: storage)
     // Waiting keys go in first, as the rows to be removed may have some of them.
-    for item in items where !waiting[item.place].isEmpty { try writeWaiting(item.place) }
+    for item in items where !waiting[item.position].isEmpty { try writeWaiting(item.position) }
     let shape = storage.shape
     try rows.remove(run: run) { key, row in
       let reference = Reference(entity: storage.stored.number, key: key)
       guard let start = row.baseAddress else { return }
       let isRight = shape.isRight(start, row.count)
       for item in items {
-        if isRight, item.append(start, reference, to: leaving[item.place]) { continue }
+        if isRight, item.append(start, reference, to: leaving[item.position]) { continue }
         let reader = try RowReader(row, layout: storage.layout, scratch)
         if let filter = item.filter, try !filter.includes(reader) { continue }
         oldKeys[0].removeAll()
         try item.index.appendElements(of: reader, to: &oldKeys[0])
         oldKeys[0].append(reference)
-        leaving[item.place].append(oldKeys[0].bytes)
+        leaving[item.position].append(oldKeys[0].bytes)
       }
     }
-    for item in items where leaving[item.place].byteCount >= waitingLimit {
-      try writeWaiting(item.place)
+    for item in items where leaving[item.position].byteCount >= waitingLimit {
+      try writeWaiting(item.position)
     }
   }
 
@@ -155,7 +155,7 @@ final class IndexUpkeep {
     guard items.allSatisfy({ $0.index.stored.entities == [storage.stored.number] }) else {
       return false
     }
-    for item in items { try existingTree(at: item.place)?.removeAll() }
+    for item in items { try existingTree(at: item.position)?.removeAll() }
     return true
   }
 
@@ -163,8 +163,8 @@ final class IndexUpkeep {
     let number = storage.stored.number
     if let items = items[number] { return items }
     let new = try indexes.indexes(of: number).compactMap { index -> Item? in
-      guard let place = indexes.place(of: index.number) else { return nil }
-      return try Item(index, storage, at: place, waiting[place])
+      guard let position = indexes.position(of: index.number) else { return nil }
+      return try Item(index, storage, at: position, waiting[position])
     }
     items[number] = new
     while newKeys.count < new.count {
@@ -180,7 +180,7 @@ final class IndexUpkeep {
   private func readKeys(
     at reference: Reference, _ items: [Item], _ storage: EntityStorage, in rows: MutableRecordTree
   ) throws -> Bool {
-    for place in items.indices { oldKeys[place].removeAll() }
+    for number in items.indices { oldKeys[number].removeAll() }
     let found: Void? = try rows.withValue(for: reference.key) { bytes in
       let row = try RowReader(bytes, layout: storage.layout, scratch)
       try makeKeys(of: row, reference, items, &oldKeys)
@@ -191,11 +191,11 @@ final class IndexUpkeep {
   private func makeKeys(
     of row: RowReader, _ reference: Reference, _ items: [Item], _ keys: inout [IndexKeyWriter]
   ) throws {
-    for (place, item) in items.enumerated() {
-      keys[place].removeAll()
+    for (number, item) in items.enumerated() {
+      keys[number].removeAll()
       if let filter = item.filter, try !filter.includes(row) { continue }
-      try item.index.appendElements(of: row, to: &keys[place])
-      keys[place].append(reference)
+      try item.index.appendElements(of: row, to: &keys[number])
+      keys[number].append(reference)
     }
   }
 
@@ -207,96 +207,98 @@ final class IndexUpkeep {
   /// Otherwise a tree would be built from the first keys and then get the others in runs. Each run
   /// would change most of its pages, all of which the transaction keeps in memory.
   func beginBuilding(of storage: EntityStorage) throws {
-    for item in try items(of: storage) where waiting[item.place].isEmpty {
-      guard try openTree(at: item.place) == nil else { continue }
-      let tree = indexes.list[item.place].tree
-      building[item.place] = KeySorter(transaction, tree + "/run")
+    for item in try items(of: storage) where waiting[item.position].isEmpty {
+      guard try openTree(at: item.position) == nil else { continue }
+      let tree = indexes.list[item.position].tree
+      building[item.position] = KeySorter(transaction, tree + "/run")
     }
   }
 
   /// Builds the trees of the collected keys.
   func endBuilding() throws {
-    for place in building.indices {
-      guard let sorter = building[place] else { continue }
-      building[place] = nil
+    for position in building.indices {
+      guard let sorter = building[position] else { continue }
+      building[position] = nil
       if sorter.isEmpty { continue }
-      try sorter.take(waiting[place])
-      try sorter.build(indexes.list[place].tree)
+      try sorter.take(waiting[position])
+      try sorter.build(indexes.list[position].tree)
     }
   }
 
-  private func record(_ key: [UInt8], at place: Int) throws {
+  private func record(_ key: [UInt8], at position: Int) throws {
     if key.isEmpty { return }
-    waiting[place].append(key)
-    if waiting[place].byteCount >= waitingLimit { try writeWaiting(place) }
+    waiting[position].append(key)
+    if waiting[position].byteCount >= waitingLimit { try writeWaiting(position) }
   }
 
   /// Removes all keys to be removed from their trees, and inserts those that wait.
   func writeWaiting() throws {
-    for place in waiting.indices { try writeWaiting(place) }
+    for position in waiting.indices { try writeWaiting(position) }
   }
 
-  private func writeWaiting(_ place: Int) throws {
-    try removeLeaving(place)
-    if waiting[place].isEmpty { return }
-    if let building = building[place] { return try building.take(waiting[place]) }
+  private func writeWaiting(_ position: Int) throws {
+    try removeLeaving(position)
+    if waiting[position].isEmpty { return }
+    if let building = building[position] { return try building.take(waiting[position]) }
     // After an error the transaction can only be aborted.
-    let keys = waiting[place]
+    let keys = waiting[position]
     keys.sort()
     defer { keys.removeAll() }
-    if let tree = try openTree(at: place) {
+    if let tree = try openTree(at: position) {
       try keys.forEachRun { try tree.put(run: $0) }
     } else {
-      trees[place] = try transaction.buildIndexTree(indexes.list[place].tree) { builder in
-        var place = 0
+      trees[position] = try transaction.buildIndexTree(indexes.list[position].tree) { builder in
+        var next = 0
         try builder.append(keys: {
-          guard place < keys.count else { return nil }
-          defer { place += 1 }
-          return keys[place]
+          guard next < keys.count else { return nil }
+          defer { next += 1 }
+          return keys[next]
         })
       }
     }
   }
 
-  private func removeLeaving(_ place: Int) throws {
-    let keys = leaving[place]
+  private func removeLeaving(_ position: Int) throws {
+    let keys = leaving[position]
     if keys.isEmpty { return }
     keys.sort()
     defer { keys.removeAll() }
-    if let tree = try openTree(at: place) { try keys.forEachRun { try tree.remove(run: $0) } }
+    if let tree = try openTree(at: position) { try keys.forEachRun { try tree.remove(run: $0) } }
   }
 
-  private func insert(_ key: IndexKeyWriter, into place: Int) throws {
+  private func insert(_ key: IndexKeyWriter, into position: Int) throws {
     if key.bytes.isEmpty { return }
     let tree =
-      try existingTree(at: place) ?? transaction.createIndexTree(indexes.list[place].tree)
-    trees[place] = tree
+      try existingTree(at: position) ?? transaction.createIndexTree(indexes.list[position].tree)
+    trees[position] = tree
     try key.bytes.withUnsafeBytes {
       _ = try tree.put(UnsafeRawBufferPointer(start: nil, count: 0), for: $0)
     }
   }
 
-  private func remove(_ key: IndexKeyWriter, from place: Int) throws {
-    guard !key.bytes.isEmpty, let tree = try existingTree(at: place) else { return }
+  private func remove(_ key: IndexKeyWriter, from position: Int) throws {
+    guard !key.bytes.isEmpty, let tree = try existingTree(at: position) else { return }
     try tree.remove(key.bytes)
   }
 
-  func existingTree(at place: Int) throws -> MutableIndexTree? {
-    try writeWaiting(place)
-    return try openTree(at: place)
+  func existingTree(at position: Int) throws -> MutableIndexTree? {
+    try writeWaiting(position)
+    return try openTree(at: position)
   }
 
   /// The tree without the keys that wait and without those to be removed.
-  func treeWithoutWaiting(at place: Int) throws -> MutableIndexTree? {
-    try removeLeaving(place)
-    return try openTree(at: place)
+  func treeWithoutWaiting(at position: Int) throws -> MutableIndexTree? {
+    try removeLeaving(position)
+    return try openTree(at: position)
   }
 
   /// The tree without the keys that wait, but still with those to be removed.
-  func openTree(at place: Int) throws -> MutableIndexTree? {
-    if let tree = trees[place] { return tree }
-    guard let tree = try transaction.mutableIndexTree(indexes.list[place].tree) else { return nil }
-    trees[place] = tree
+  func openTree(at position: Int) throws -> MutableIndexTree? {
+    if let tree = trees[position] { return tree }
+    guard let tree = try transaction.mutableIndexTree(indexes.list[position].tree) else {
+      return nil
+    }
+    trees[position] = tree
     return tree
   }
 }

@@ -2,9 +2,9 @@ import QuireStorage
 
 /// Keys in memory, stored one after the other, to be sorted.
 package final class KeyList {
-  /// The place of a key among the bytes. Its first eight bytes after those that all keys share are
+  /// Where a key is among the bytes. Its first eight bytes after those that all keys share are
   /// kept here as a number, which mostly decides comparisons.
-  private struct Place {
+  private struct Entry {
     var head: UInt64 = 0
     var start: UInt32
     var byteCount: UInt32
@@ -14,10 +14,10 @@ package final class KeyList {
   // it changes. Each start is that of the memory beside it, and changes with it.
   @exclusivity(unchecked) private var memory: PageMemory
   @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
-  @exclusivity(unchecked) private var placeMemory: PageMemory
-  @exclusivity(unchecked) private var placeStart: UnsafeMutablePointer<Place>
+  @exclusivity(unchecked) private var entryMemory: PageMemory
+  @exclusivity(unchecked) private var entryStart: UnsafeMutablePointer<Entry>
 
-  /// The number of bytes of all keys, without their places.
+  /// The number of bytes of all keys, without their entries.
   @exclusivity(unchecked) package private(set) var byteCount = 0
   @exclusivity(unchecked) package private(set) var count = 0
   package var isEmpty: Bool { count == 0 }
@@ -26,18 +26,18 @@ package final class KeyList {
   private static let nothing = PageMemory(byteCount: 0)
 
   package init() {
-    (memory, placeMemory) = (KeyList.nothing, KeyList.nothing)
+    (memory, entryMemory) = (KeyList.nothing, KeyList.nothing)
     bytes = memory.base
-    placeStart = KeyList.places(in: placeMemory)
+    entryStart = KeyList.entries(in: entryMemory)
   }
 
-  /// The memory contains only places, which are plain numbers.
-  private static func places(in memory: PageMemory) -> UnsafeMutablePointer<Place> {
-    memory.base.bindMemory(to: Place.self, capacity: memory.byteCount / MemoryLayout<Place>.stride)
+  /// The memory contains only entries, which are plain numbers.
+  private static func entries(in memory: PageMemory) -> UnsafeMutablePointer<Entry> {
+    memory.base.bindMemory(to: Entry.self, capacity: memory.byteCount / MemoryLayout<Entry>.stride)
   }
 
-  private var places: UnsafeMutableBufferPointer<Place> {
-    UnsafeMutableBufferPointer(start: placeStart, count: count)
+  private var entries: UnsafeMutableBufferPointer<Entry> {
+    UnsafeMutableBufferPointer(start: entryStart, count: count)
   }
 
   package func append(_ key: [UInt8]) {
@@ -67,10 +67,10 @@ package final class KeyList {
   }
 
   @inline(never)
-  private func growPlaces() {
-    let stride = MemoryLayout<Place>.stride
-    placeMemory = KeyList.larger(placeMemory, count * stride, stride)
-    placeStart = KeyList.places(in: placeMemory)
+  private func growEntries() {
+    let stride = MemoryLayout<Entry>.stride
+    entryMemory = KeyList.larger(entryMemory, count * stride, stride)
+    entryStart = KeyList.entries(in: entryMemory)
   }
 
   /// Memory with the same content, and room for `more` bytes after it.
@@ -86,25 +86,25 @@ package final class KeyList {
 
   /// Records the bytes written last as a key.
   private func end(_ keyByteCount: Int) {
-    if (count + 1) * MemoryLayout<Place>.stride > placeMemory.byteCount { growPlaces() }
-    placeStart[count] = Place(start: UInt32(byteCount), byteCount: UInt32(keyByteCount))
+    if (count + 1) * MemoryLayout<Entry>.stride > entryMemory.byteCount { growEntries() }
+    entryStart[count] = Entry(start: UInt32(byteCount), byteCount: UInt32(keyByteCount))
     count += 1
     byteCount += keyByteCount
   }
 
-  private func key(_ place: Place) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: bytes + Int(place.start), count: Int(place.byteCount))
+  private func key(_ entry: Entry) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes + Int(entry.start), count: Int(entry.byteCount))
   }
 
   /// A key; valid as long as the list exists and no key is added.
   package subscript(index: Int) -> UnsafeRawBufferPointer {
     precondition(index >= 0 && index < count, "the list has no such key")
-    return key(placeStart[index])
+    return key(entryStart[index])
   }
 
   /// - Parameter body: called with each key, which is valid within the call.
   package func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-    for place in places { try body(key(place)) }
+    for entry in entries { try body(key(entry)) }
   }
 
   /// - Parameter body: called with portions of consecutive keys, valid within the call, until all
@@ -113,9 +113,9 @@ package final class KeyList {
     let portion = 1024
     var start = 0
     try withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: portion) { run in
-      while start < places.count {
-        let count = min(portion, places.count - start)
-        for index in 0..<count { run.initializeElement(at: index, to: key(places[start + index])) }
+      while start < entries.count {
+        let count = min(portion, entries.count - start)
+        for index in 0..<count { run.initializeElement(at: index, to: key(entries[start + index])) }
         try body(UnsafeBufferPointer(rebasing: run[..<count]))
         start += count
       }
@@ -124,7 +124,7 @@ package final class KeyList {
 
   /// - Parameter body: called with each pair of consecutive keys.
   func forEachPair(_ body: ([UInt8], [UInt8]) throws -> Void) rethrows {
-    for (one, next) in zip(places, places.dropFirst()) {
+    for (one, next) in zip(entries, entries.dropFirst()) {
       try body(Array(key(one)), Array(key(next)))
     }
   }
@@ -141,7 +141,7 @@ extension KeyList {
   /// - Returns: `false`, with nothing appended, if bytes cannot simply be copied: for texts that
   ///   are long, or not ASCII.
   func append(
-    _ fields: [FieldTable.Place], of row: UnsafeRawPointer, _ reference: Reference
+    _ fields: [FieldTable.Field], of row: UnsafeRawPointer, _ reference: Reference
   ) -> Bool {
     // More than an index key ever needs.
     reserve(IndexKeyWriter.byteLimit + 16)
@@ -203,26 +203,26 @@ extension KeyList {
   package func sort() {
     let shared = sharedByteCount
     var isSorted = true
-    var places = places
-    for index in places.indices {
-      places[index].head = KeyOrder.head(
-        UnsafeRawBufferPointer(rebasing: key(places[index])[shared...]))
-      if index > 0, isSorted { isSorted = !isLess(places[index], places[index - 1]) }
+    var entries = entries
+    for index in entries.indices {
+      entries[index].head = KeyOrder.head(
+        UnsafeRawBufferPointer(rebasing: key(entries[index])[shared...]))
+      if index > 0, isSorted { isSorted = !isLess(entries[index], entries[index - 1]) }
     }
     if isSorted { return }
-    if places.count < 64 { return places.sort(by: isLess) }
-    // Sorting by heads moves the places to other memory.
+    if entries.count < 64 { return entries.sort(by: isLess) }
+    // Sorting by heads moves the entries to other memory.
     sortByHeads()
     sortRuns()
   }
 
   /// Sorts the keys with equal heads, after all keys are in the order of their heads.
   private func sortRuns() {
-    let places = places
+    let entries = entries
     var first = 0
-    while first < places.count {
+    while first < entries.count {
       var last = first
-      while last + 1 < places.count, places[last + 1].head == places[first].head { last += 1 }
+      while last + 1 < entries.count, entries[last + 1].head == entries[first].head { last += 1 }
       if last > first { sortRun(first...last) }
       first = last + 1
     }
@@ -230,24 +230,24 @@ extension KeyList {
 
   /// The number of leading bytes that all keys share.
   private var sharedByteCount: Int {
-    guard let first = places.first else { return 0 }
+    guard let first = entries.first else { return 0 }
     let start = bytes + Int(first.start)
     var shared = Int(first.byteCount)
-    for place in places {
-      shared = min(shared, Int(place.byteCount))
-      shared = KeyOrder.sharedByteCount(start, bytes + Int(place.start), shared)
+    for entry in entries {
+      shared = min(shared, Int(entry.byteCount))
+      shared = KeyOrder.sharedByteCount(start, bytes + Int(entry.start), shared)
     }
     return shared
   }
 
-  private func isLess(_ left: Place, _ right: Place) -> Bool {
+  private func isLess(_ left: Entry, _ right: Entry) -> Bool {
     left.head != right.head ? left.head < right.head : KeyOrder.isLess(key(left), key(right))
   }
 
   /// Sorts keys with equal heads, if they are not in order already, as they mostly are.
   private func sortRun(_ run: ClosedRange<Int>) {
-    for index in run.dropFirst() where isLess(places[index], places[index - 1]) {
-      var run = UnsafeMutableBufferPointer(rebasing: places[run])
+    for index in run.dropFirst() where isLess(entries[index], entries[index - 1]) {
+      var run = UnsafeMutableBufferPointer(rebasing: entries[run])
       run.sort(by: isLess)
       return
     }
@@ -256,29 +256,29 @@ extension KeyList {
   /// A radix sort by the bytes of the heads, from the last to the first, skipping equal ones.
   private func sortByHeads() {
     var difference: UInt64 = 0
-    for place in places { difference |= place.head ^ places[0].head }
-    var other = PageMemory(byteCount: placeMemory.byteCount)
+    for entry in entries { difference |= entry.head ^ entries[0].head }
+    var other = PageMemory(byteCount: entryMemory.byteCount)
     for shift in stride(from: UInt64(0), to: 64, by: 8) where difference &>> shift & 0xFF != 0 {
-      let target = KeyList.places(in: other)
-      KeyList.distribute(places, to: target, shift)
-      swap(&placeMemory, &other)
-      placeStart = target
+      let target = KeyList.entries(in: other)
+      KeyList.distribute(entries, to: target, shift)
+      swap(&entryMemory, &other)
+      entryStart = target
     }
   }
 
-  /// - Parameter target: memory for as many places.
+  /// - Parameter target: memory for as many entries.
   private static func distribute(
-    _ source: UnsafeMutableBufferPointer<Place>, to target: UnsafeMutablePointer<Place>,
+    _ source: UnsafeMutableBufferPointer<Entry>, to target: UnsafeMutablePointer<Entry>,
     _ shift: UInt64
   ) {
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
       starts.initialize(repeating: 0)
-      for place in source { starts[Int(place.head &>> shift & 0xFF)] += 1 }
+      for entry in source { starts[Int(entry.head &>> shift & 0xFF)] += 1 }
       var sum = 0
       for digit in 0..<256 { (starts[digit], sum) = (sum, sum + starts[digit]) }
-      for place in source {
-        let digit = Int(place.head &>> shift & 0xFF)
-        target[starts[digit]] = place
+      for entry in source {
+        let digit = Int(entry.head &>> shift & 0xFF)
+        target[starts[digit]] = entry
         starts[digit] += 1
       }
     }

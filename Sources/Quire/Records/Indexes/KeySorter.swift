@@ -110,7 +110,7 @@ private struct RunMerge {
     for run in runs.indices where try self.runs[run].next() {
       heads.append(Head(key: try self.runs[run].key, run: run))
     }
-    for place in stride(from: heads.count / 2 - 1, through: 0, by: -1) { sink(place) }
+    for position in stride(from: heads.count / 2 - 1, through: 0, by: -1) { sink(position) }
   }
 
   /// The lowest key, valid until it is removed; `nil` if there is none.
@@ -129,15 +129,15 @@ private struct RunMerge {
 
   /// Moves a head down the heap until none of its children is lower.
   private mutating func sink(_ start: Int) {
-    var place = start
+    var position = start
     while true {
-      var lowest = place
-      for child in 2 * place + 1..<2 * place + 3 where child < heads.count {
+      var lowest = position
+      for child in 2 * position + 1..<2 * position + 3 where child < heads.count {
         if KeyOrder.isLess(heads[child].key, heads[lowest].key) { lowest = child }
       }
-      if lowest == place { return }
-      heads.swapAt(place, lowest)
-      place = lowest
+      if lowest == position { return }
+      heads.swapAt(position, lowest)
+      position = lowest
     }
   }
 }

@@ -30,7 +30,7 @@ final class StoreIndexes: Sendable {
   var isEmpty: Bool { list.isEmpty }
 
   /// The position of an index in the ``list``.
-  func place(of number: UInt16) -> Int? { list.firstIndex { $0.number == number } }
+  func position(of number: UInt16) -> Int? { list.firstIndex { $0.number == number } }
 
   /// The indexes with the rows of an entity.
   func indexes(of entity: UInt16) -> [EntityIndex] {

@@ -107,11 +107,11 @@ extension StoreSchema {
     // Mostly the indexes are the same, in the same order.
     var next = 0
     return try takeIndexes(of: model) { index, _ in
-      let place =
+      let position =
         old[next...].firstIndex(where: index.isSame) ?? old.firstIndex(where: index.isSame)
-      guard let place else { return nil }
-      next = place + 1
-      return old[place]
+      guard let position else { return nil }
+      next = position + 1
+      return old[position]
     }
   }
 }

@@ -47,8 +47,8 @@ struct HistoryRecord {
     var changeCount: Int { inserted.count + updated.count + deleted.count }
 
     /// The index of a name, which is appended if it is missing.
-    mutating func place(of name: String) -> UInt16 {
-      if let place = names.firstIndex(of: name) { return UInt16(place) }
+    mutating func index(of name: String) -> UInt16 {
+      if let index = names.firstIndex(of: name) { return UInt16(index) }
       names.append(name)
       return UInt16(names.count - 1)
     }
@@ -139,9 +139,9 @@ extension HistoryRecord.Group {
     for _ in 0..<(try reader.readCount(minimumWidth: 4)) { names.append(try reader.readString()) }
     let nameCount = names.count
     func name() throws(ByteReaderError) -> UInt16 {
-      let place = try reader.read(UInt16.self)
-      guard place < nameCount else { throw reader.failure("the place of a name") }
-      return place
+      let index = try reader.read(UInt16.self)
+      guard index < nameCount else { throw reader.failure("the index of a name") }
+      return index
     }
     for _ in 0..<(try reader.readCount(minimumWidth: 8)) { inserted.append(try reader.read()) }
     for _ in 0..<(try reader.readCount(minimumWidth: 12)) {
@@ -152,11 +152,11 @@ extension HistoryRecord.Group {
     for _ in 0..<(try reader.readCount(minimumWidth: 12)) {
       var deletion = Deletion(key: try reader.read())
       for _ in 0..<(try reader.readCount(minimumWidth: 6)) {
-        let place = try name()
+        let index = try name()
         guard let value = try AttributeValue(archived: try reader.readSlice()) else {
           throw reader.failure("a value")
         }
-        deletion.tombstone.append((place, value))
+        deletion.tombstone.append((index, value))
       }
       deleted.append(deletion)
     }

@@ -63,7 +63,7 @@ struct HistoryRecording {
     for update in updated {
       guard let storage = writer.entities.storage(of: update.reference) else { continue }
       groups.change(update.reference.entity) { group in
-        let names = update.slots.map { group.place(of: storage.binding.name(of: $0)) }
+        let names = update.slots.map { group.index(of: storage.binding.name(of: $0)) }
         group.updated.append(.init(key: update.reference.key, names: names))
       }
     }
@@ -71,7 +71,7 @@ struct HistoryRecording {
       groups.change(reference.entity) { group in
         var deletion = HistoryRecord.Group.Deletion(key: reference.key)
         for (name, value) in tombstones[reference] ?? [] {
-          deletion.tombstone.append((group.place(of: name), value))
+          deletion.tombstone.append((group.index(of: name), value))
         }
         group.deleted.append(deletion)
       }

@@ -7,21 +7,21 @@ import QuireStorage
   import Foundation
 #endif
 
-/// A position in the histories of stores. It stands for everything that was saved up to there.
+/// A position in the histories of stores. It represents everything that was saved up to there.
 ///
 /// It can be archived and sent. It is valid for the stores that it names by their UUIDs, as long as
 /// their histories reach back to it.
 ///
 /// A store that is restored from a backup goes on with the numbers of the backup. A token that is
 /// ahead of them is an error until the store has counted up to it, and valid from then on, although
-/// it stands for saves that are gone: forget the tokens that were kept when a store is restored.
+/// it represents saves that are gone: forget the tokens that were kept when a store is restored.
 public struct PersistentHistoryToken: Hashable, Sendable {
   /// The number of the last known transaction of each store.
   public private(set) var transactionNumbers: [UUID: Int64]
 
   init(_ transactionNumbers: [UUID: Int64]) { self.transactionNumbers = transactionNumbers }
 
-  /// The token for everything that one of two tokens stands for.
+  /// The token for everything that one of two tokens represents.
   ///
   /// A transaction's token names only its own store: with several stores, merge it into the token
   /// that is kept.
@@ -62,27 +62,29 @@ extension PersistentHistoryToken: CustomStringConvertible {
 
 extension PersistentHistoryToken: PredicateConvertible {
   public var predicateValue: PredicateValue? {
-    .object(OpaqueIdentity(ordered: HistoryPlace(token: self, isOfTransaction: false)))
+    .object(OpaqueIdentity(ordered: HistoryPosition(token: self, isOfTransaction: false)))
   }
 
   /// The value of a transaction's own token, which names one store.
   var transactionValue: PredicateValue {
-    .object(OpaqueIdentity(ordered: HistoryPlace(token: self, isOfTransaction: true)))
+    .object(OpaqueIdentity(ordered: HistoryPosition(token: self, isOfTransaction: true)))
   }
 }
 
 /// A token as predicates compare it: `token > %@` matches transactions that were saved after the
 /// argument, and all of stores that the argument does not name, as a request after that token does.
-private struct HistoryPlace: OrderedIdentity, CustomStringConvertible {
+private struct HistoryPosition: OrderedIdentity, CustomStringConvertible {
   let token: PersistentHistoryToken
   /// Whether it is the token of a transaction, and not one that a program keeps.
   let isOfTransaction: Bool
 
-  static func == (left: HistoryPlace, right: HistoryPlace) -> Bool { left.token == right.token }
+  static func == (left: HistoryPosition, right: HistoryPosition) -> Bool {
+    left.token == right.token
+  }
   func hash(into hasher: inout Hasher) { hasher.combine(token) }
   var description: String { "\(token)" }
 
-  func order(comparedTo other: HistoryPlace) -> ValueOrder? {
+  func order(comparedTo other: HistoryPosition) -> ValueOrder? {
     if isOfTransaction { return orderOfTransaction(comparedTo: other.token) }
     switch other.orderOfTransaction(comparedTo: token) {
     case .ascending: return .descending

@@ -64,14 +64,14 @@ final class IncrementalRows: RowsInFront {
 
   /// The destinations of a to-many slot of an object.
   override func members(of owner: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
-    let place = MembersKey(owner: owner, link: link.number)
-    if let known = members[place] { return known }
+    let key = MembersKey(owner: owner, link: link.number)
+    if let known = members[key] { return known }
     guard let binding = source.entities.storage(of: owner)?.binding,
       let slot = binding.slot(named: link.relationship)
     else { return [] }
     let found = try askForMembers(of: owner, binding, slot)
     if members.count >= Self.limit { members = [:] }
-    members[place] = found
+    members[key] = found
     return found
   }
 
@@ -143,8 +143,8 @@ final class IncrementalRows: RowsInFront {
 }
 
 extension StoreView {
-  // Sound: nothing else takes the place of trees.
-  /// What stands for the trees, in a store of another make.
+  // Sound: nothing else is there instead of trees.
+  /// What has the rows instead of trees, in a store of another make.
   var incremental: IncrementalRows? {
     incrementalRows.map { unsafeDowncast($0, to: IncrementalRows.self) }
   }

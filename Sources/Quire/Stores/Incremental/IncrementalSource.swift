@@ -47,7 +47,7 @@ final class IncrementalSource: Sendable {
       underlying: underlying)
   }
 
-  // MARK: Keys and places
+  // MARK: Keys and references
 
   func reference(of key: IncrementalStoreKey) throws -> Reference {
     guard let storage = storages[key.entityName] else {
@@ -78,7 +78,7 @@ final class IncrementalSource: Sendable {
     while let entity = level, entity.name != relationship.destination { level = entity.parent }
     if level == nil {
       throw contradiction(
-        "answered that \(relationship.name) of \(owner) leads to \(key), which is no "
+        "answered that \(relationship.name) of \(owner) refers to \(key), which is no "
           + relationship.destination)
     }
     return reference
@@ -160,7 +160,7 @@ extension IncrementalSource {
   /// References that no object has ever had.
   ///
   /// - Parameter numbers: asks the store for numbers.
-  func takePlaces(
+  func takeReferences(
     for names: [String], _ numbers: (any IncrementalStore) throws -> [Int64]
   ) throws -> [Reference] {
     if names.isEmpty { return [] }

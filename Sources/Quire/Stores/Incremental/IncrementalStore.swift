@@ -124,7 +124,7 @@ public struct IncrementalStoreMetadata: Sendable {
   }
 }
 
-/// The place and the purpose for which an incremental store is added.
+/// The location and the purpose for which an incremental store is added.
 public struct IncrementalStorePlace: Sendable {
   /// The type that the store was added as.
   public let type: StoreType

@@ -49,7 +49,7 @@ public struct IncrementalStoreNode: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - values: by the names of attributes; none where there is none.
-  ///   - destinations: the rows that to-one relationships lead to, by their names.
+  ///   - destinations: the rows that to-one relationships refer to, by their names.
   public init(
     key: IncrementalStoreKey, version: UInt32, values: [String: AttributeValue] = [:],
     destinations: [String: IncrementalStoreKey] = [:]

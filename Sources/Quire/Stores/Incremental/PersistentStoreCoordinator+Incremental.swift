@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Makes an incremental store for a place.
+/// Makes an incremental store for a location and a model.
 public typealias IncrementalStoreMaker =
   @Sendable (IncrementalStorePlace) throws -> any IncrementalStore
 
@@ -35,7 +35,7 @@ extension PersistentStoreCoordinator {
 }
 
 extension PersistentStore {
-  /// The incremental store behind this one; `nil` for Quire's own stores.
+  /// The incremental store that this one reads and writes; `nil` for Quire's own stores.
   public var incrementalStore: (any IncrementalStore)? { incremental?.store }
 
   /// The ID of an object by its row in an incremental store. It is needed to notify contexts of

@@ -70,7 +70,7 @@ extension MigrationPlan: CustomStringConvertible {
       if rest > 0 { lines.append("    and \(rest.grouped) more") }
       return lines.joined(separator: "\n")
     }
-    return "The new model has no place for some links:\n" + lists.joined(separator: "\n")
+    return "The new model cannot have some links:\n" + lists.joined(separator: "\n")
   }
 
   private var numberList: String {
@@ -91,8 +91,8 @@ extension MigrationPlan: CustomStringConvertible {
 
   private var obstacleList: String {
     let list = obstacles.map { obstacle in
-      let place = obstacle.propertyName.map { "\(obstacle.entityName).\($0)" }
-      return "  \(place ?? obstacle.entityName) (\(obstacle.objectCount.counting("object"))) "
+      let name = obstacle.propertyName.map { "\(obstacle.entityName).\($0)" }
+      return "  \(name ?? obstacle.entityName) (\(obstacle.objectCount.counting("object"))) "
         + "\(obstacle.reason):\n    \(obstacle.remedy)"
     }
     return "It cannot be migrated so:\n" + list.joined(separator: "\n")
@@ -170,8 +170,8 @@ extension Int {
   /// The number with commas between thousands, regardless of locale.
   fileprivate var grouped: String {
     var text = ""
-    for (place, digit) in String(self).reversed().enumerated() {
-      if place > 0, place.isMultiple(of: 3), digit != "-" { text.append(",") }
+    for (index, digit) in String(self).reversed().enumerated() {
+      if index > 0, index.isMultiple(of: 3), digit != "-" { text.append(",") }
       text.append(digit)
     }
     return String(text.reversed())

@@ -1,7 +1,7 @@
 extension MigrationPlan {
   /// A link that a migration drops although both its objects are kept.
   public struct DroppedLink: Sendable, Hashable, Codable {
-    /// Why the new model has no place for the link.
+    /// Why the new model cannot have the link.
     public enum Reason: String, Sendable, Codable {
       /// An end of the link can have only one, and has another: the first one, by the keys of the
       /// objects, is kept.
