@@ -265,7 +265,7 @@ import Testing
     let error = #expect(throws: PersistenceError.self) {
       try migrate([house, tag], to: folder.file("tags.quire"))
     }
-    #expect(error?.message.contains("House.pet leads to Animal") == true, "\(error as Any)")
+    #expect(error?.message.contains("House.pet refers to Animal") == true, "\(error as Any)")
     #expect(
       error?.message.hasSuffix("; in the mapping HouseToHouse, for pet from House/p1") == true)
     #expect(error?.key == "pet")

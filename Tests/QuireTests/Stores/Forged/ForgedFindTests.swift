@@ -72,7 +72,7 @@ import Testing
   }
 
   /// A member that was added got the place after the last.
-  @Test func `a member at the last place there is lets none follow`() throws {
+  @Test func `a member at the last position there is lets none follow`() throws {
     let forged = try outcome(
       { transaction in
         for name in try transaction.treeNames().map(\.name) where name.hasPrefix("links/") {
@@ -95,7 +95,7 @@ import Testing
         try artist.setValue(works, forKey: "list")
         try context.save()
       })
-    #expect(forged.findings.contains { $0.contains("last place") })
+    #expect(forged.findings.contains { $0.contains("last position") })
     if let error = forged.error { #expect(error is PersistenceError) }
   }
 
