@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot be inferred is refused`() throws {
+  @Test func `a change from a number to a text is refused, and the error says what to do`() throws {
     let container = try PersistentContainer(name: "Library", for: Refused.Book.self)
     do {
       try container.loadPersistentStore(at: url)

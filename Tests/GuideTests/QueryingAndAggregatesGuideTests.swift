@@ -76,7 +76,7 @@ import Testing
     #expect(try count(Book.where { ($0.year ?? 0) < 1900 }) == 1)
   }
 
-  @Test func `what is often asked has a word of its own`() throws {
+  @Test func `fetch, first, exists and delete answer the common questions in one call`() throws {
     print(try context.fetch(Book.self).count, try context.fetch(Book.self) { $0.price < 8 }.count)
     print(try context.first(Book.self) { $0.title == "Kindred" }?.year ?? 0)
     print(try context.first(Book.sorted(by: \.price))?.title ?? "none")

@@ -53,7 +53,7 @@ import Testing
         """)
   }
 
-  @Test func `what is saved is undone, too`() throws {
+  @Test func `a saved deletion can be undone`() throws {
     let context = try makeContext()
     let author = Author(context: context)
     author.name = "Octavia E. Butler"

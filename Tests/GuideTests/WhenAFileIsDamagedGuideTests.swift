@@ -49,7 +49,7 @@ import Testing
     try container.close()
   }
 
-  @Test func `what is left comes to a new store`() throws {
+  @Test func `salvage writes the readable objects of a damaged store to a new store`() throws {
     let shell = try damagedGallery()
     let url = shell.folder.url.appending(path: "gallery.quire")
     let new = shell.folder.url.appending(path: "saved.quire")

@@ -68,7 +68,7 @@ import Testing
   }
 
   /// A class overrides these functions, so that they do not know where they were called.
-  @Test func `what a class may override is told with its name and what it was given`() async {
+  @Test func `a failure in an overridable function names the function and its arguments`() async {
     let path = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

@@ -88,7 +88,7 @@ import Testing
     try context.save()
   }
 
-  @Test func `what a use would not show is refused in any case`() throws {
+  @Test func `a default value other than the model's is refused despite the option`() throws {
     final class Memo: ManagedObject { @QuireCoreData.Managed var size: Int = 8 }
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: try Self.model().resolved(), classes: [Memo.self])

@@ -150,7 +150,7 @@ final class Seen: @unchecked Sendable {
   }
 
   // `await context.perform { … }` did not compile without `try`, whatever the block was.
-  @Test func `what is performed throws what its block throws, and nothing else`() async {
+  @Test func `perform rethrows the error of its block, and needs no try if there is none`() async {
     let context = container.newBackgroundContext()
     #expect(await context.perform { context.hasChanges } == false)
     #expect(await container.performBackgroundTask { $0.hasChanges } == false)

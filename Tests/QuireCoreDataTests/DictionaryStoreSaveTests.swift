@@ -133,7 +133,7 @@ import Testing
 
   private func refuse(_ call: String) { server.failures = [call: Refusal(call: call)] }
 
-  @Test func `what the store throws is thrown as it is`() throws {
+  @Test func `an error thrown by the store reaches the caller unchanged`() throws {
     refuse("loadMetadata")
     #expect(throws: Refusal(call: "loadMetadata")) { _ = try server.coordinator() }
     server.failures = [:]

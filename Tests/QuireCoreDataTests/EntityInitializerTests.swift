@@ -48,7 +48,7 @@ import Testing
     #expect(book.changedValues()["pages"] as? Int == 0)
   }
 
-  @Test func `what stores and saves make can be made for a test`() {
+  @Test func `NSManagedObjectID and NSConstraintConflict can be created without a store`() {
     #expect(NSManagedObjectID() != NSManagedObjectID() && NSManagedObjectID().isTemporaryID)
     let conflict = NSConstraintConflict()
     #expect(conflict.conflictingObjects.isEmpty && conflict.databaseObject == nil)

@@ -247,7 +247,7 @@ private final class EmptyStore: NSIncrementalStore {}
     #expect(artist.objectID.uriRepresentation().lastPathComponent == "p1")
   }
 
-  @Test func `what a class has not overridden is an error that names it`() throws {
+  @Test func `a missing override is an error that names the store class and the method`() throws {
     let message = message { _ = try Gallery.coordinator(EmptyStore.self, "Empty") }
     #expect(message.contains("EmptyStore") && message.contains("loadMetadata()"))
     let url = URL(fileURLWithPath: "/none")

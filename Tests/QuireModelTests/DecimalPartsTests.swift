@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: ["", "-", ".", "e5", "1e", "1.2.3", "1x", "1e99999", "٣"])
   func `other text has no parts`(text: String) { #expect(DecimalParts(text: text) == nil) }
 
-  @Test func `what is not a finite number has no parts`() {
+  @Test func `NaN and infinity have no parts, and a huge exponent no decimal`() {
     #expect(DecimalParts(Decimal.nan) == nil)
     #expect(DecimalParts(Double.infinity) == nil)
     #expect(DecimalParts(isNegative: false, mantissa: 1, exponent: 400).decimal == nil)

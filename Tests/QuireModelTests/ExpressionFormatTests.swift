@@ -146,7 +146,7 @@ import Testing
     "SUBQUERY(a, $x, $x)", "FETCH(a, b)", "FETCH(a, b, c)", "CAST(a)", "CAST(a, 'Foo')",
     "CAST('x', 'Date')", "a ** ** b", "a % b", "ANY a", "UNION", "a UNION", "TRUEPREDICATE",
   ])
-  func `what is no expression is an error`(format: String) {
+  func `a format that is no expression is an error`(format: String) {
     // `UNION` alone is the property of that name.
     if format == "UNION" {
       #expect((try? FetchExpression(format: format)) == .keyPath(["UNION"]))
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `what prints parses back to an equal expression`() throws {
+  @Test func `an expression's description parses back to an equal expression`() throws {
     var generator = PredicateGenerator(seed: 5)
     for _ in 0..<Amount.of(debug: 1_200, release: 4_000) {
       let expression = generator.expression(depth: 4)

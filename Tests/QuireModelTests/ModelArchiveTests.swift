@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  @Test func `whatever the bytes say, decoding ends in a model or an error`() throws {
+  @Test func `decoding damaged bytes gives a model or an error`() throws {
     let content = Array(ModelArchive.encode(try Self.gallery()).dropLast(8))
     var random = SeededGenerator(seed: 20_240_601)
     var modelCount = 0

@@ -66,9 +66,7 @@ import Testing
     #expect(exchange.entities.allSatisfy { $0.isRenamed })
   }
 
-  @Test func `what stores objects in the same way is no difference, whatever the identifiers`()
-    throws
-  {
+  @Test func `renaming identifiers alone make no difference between two models`() throws {
     func entity(_ a: String?, _ b: String?) -> [Entity] {
       [
         Entity("E") {
@@ -230,7 +228,7 @@ import Testing
 
   // MARK: Obstacles
 
-  @Test func `what cannot be inferred is an obstacle with a remedy`() throws {
+  @Test func `a change that cannot be inferred is an obstacle with a remedy`() throws {
     var home = Attribute("home", .composite)
     home.elements = [Attribute("zip", .string)]
     var newHome = home

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `what is inherited counts, and paths go as far as the model`() throws {
+  @Test func `constraints, indexes and paths may use inherited properties`() throws {
     let model = try Self.model([
       UniquenessConstraint("name", "owner"), UniquenessConstraint("size.width"),
       FetchIndex("a", on: "name", "size.width", "artist", where: "owner.works.@count > 1"),

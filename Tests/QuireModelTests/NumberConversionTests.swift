@@ -102,7 +102,7 @@ import Testing
       ])
   }
 
-  @Test func `what does not fit is told with its value and the reason`() throws {
+  @Test func `a number that does not fit is refused with its value and the reason`() throws {
     let cases: [(AttributeType, AttributeType, AttributeValue, String)] = [
       (.integer32, .integer16, .integer(70_000), "is 70000, which is beyond integer16"),
       (.integer64, .boolean, .integer(2), "is 2, and only 0 and 1 are Booleans"),

@@ -107,7 +107,7 @@ func evaluate(
     #expect(try evaluate(Key("x") < -0.5, ["x": -1]))
   }
 
-  @Test func `what is not a number equals its like and has no order`() throws {
+  @Test func `NaN equals NaN and has no order`() throws {
     #expect(try evaluate(Key("x") == Double.nan, ["x": Decimal.nan]))
     #expect(try !evaluate(Key("x") != Double.nan, ["x": Double.nan]))
     #expect(try !evaluate(Key("x") <= Double.nan, ["x": Double.nan]))

@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func `what is read however deep can be read again as it is printed`() throws {
+  @Test func `a predicate that can be read can be printed and read again at any depth`() throws {
     // Indexes are written one behind the other, and printed inside each other.
     for index in ["[l]", "[FIRST]", "[2].b"] {
       var depth = 0
@@ -249,7 +249,7 @@ import Testing
     #expect(FetchPredicate.or([.and([Key("x") == 1])]).description == "x == 1")
   }
 
-  @Test func `what prints parses back to an equal predicate`() throws {
+  @Test func `a predicate's description parses back to an equal predicate`() throws {
     var generator = PredicateGenerator(seed: 1)
     for _ in 0..<Amount.of(debug: 1_000, release: 3_000) {
       let predicate = generator.predicate(depth: 4)
@@ -262,7 +262,7 @@ import Testing
     }
   }
 
-  @Test func `what is encoded is decoded as an equal predicate`() throws {
+  @Test func `an encoded predicate is decoded as an equal predicate`() throws {
     var generator = PredicateGenerator(seed: 5)
     for _ in 0..<300 {
       let predicate = generator.predicate(depth: 3)
@@ -277,7 +277,7 @@ import Testing
     #expect(text == #"{"format":"x > 1"}"#)
   }
 
-  @Test func `what is no form of a predicate is a decoding error`() {
+  @Test func `JSON that is no predicate is a decoding error`() {
     for text in [
       "{}", "1", #"{"format":"x >"}"#, #"{"format":1}"#, #"{"format":"x == 1","objects":[1]}"#,
       #"{"format":"\#(String(repeating: "(", count: 500))"}"#,

@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `what does not decide how rows are stored does not change the hash`() throws {
+  @Test func `changes that do not affect how rows are stored do not change the hash`() throws {
     let changes: [(String, (inout [Entity]) -> Void)] = [
       ("class", { $0[2].managedObjectClassName = "Painting" }),
       ("entity user info", { $0[2].userInfo = ["a": "b"] }),

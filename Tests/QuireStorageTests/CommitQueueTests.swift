@@ -236,7 +236,7 @@ struct CommitQueueTests {
   }
 
   /// As when a checkpoint or a new log has made everything durable.
-  @Test func `what becomes durable by other means ends the waiting`() {
+  @Test func `a commit that becomes durable by other means finishes without a sync`() {
     let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
     let (began, door) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let first = disk.write(queue)

@@ -93,7 +93,7 @@ struct CornerTests {
 
   // A store in the making died, and the disk kept the name of its log alone. Nothing of that name
   // could be made any more.
-  @Test func `what is left beside a store that is gone is removed, too`() throws {
+  @Test func `remove also deletes the files left beside a store that is gone`() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/store"
     let fileSystem = DiskFileSystem()

@@ -9,7 +9,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `what was committed is there after opening again`() throws {
+  @Test func `committed data is there after the store is closed and opened again`() throws {
     let store = try PageStore.open(path)
     try populate(store)
     #expect(folder.names == ["store", "store-log", "store-owner"])

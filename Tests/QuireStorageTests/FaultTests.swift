@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: SimulatedDisk.QueryFault.allCases, [false, true])
-  func `what cannot be read is an error, and nothing is lost`(
+  func `a failed read is an error, and no data is lost`(
     fault: SimulatedDisk.QueryFault, isForGood: Bool
   ) throws {
     var total = ScenarioRun.FaultOutcome()

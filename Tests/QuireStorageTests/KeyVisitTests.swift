@@ -73,7 +73,7 @@ struct KeyVisitTests {
     }
   }
 
-  @Test func `what the visitor throws ends the visit`() throws {
+  @Test func `an error thrown by the visitor ends the visit`() throws {
     struct Enough: Error {}
     let store = try store()
     let tree = try #require(try store.snapshot().indexTree("tree"))

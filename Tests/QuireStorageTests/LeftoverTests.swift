@@ -18,7 +18,7 @@ import Testing
 @Suite struct `Leftovers` {
   private static let uuid = "-new-01234567-89AB-4DEF-8123-456789ABCDEF"
 
-  @Test func `whatever a killed process was making is gone after the next opening`() throws {
+  @Test func `files that a killed process was making are gone after the next opening`() throws {
     let scenario = Scenario.scripted
     var left: Set<String> = []
     var operation = 0

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases, Time.allCases)
-  func `what a link leads to is not written to`(_ kind: Kind, _ time: Time) throws {
+  func `the target of a link beside a store is not written to`(_ kind: Kind, _ time: Time) throws {
     let place = Kind.allCases.firstIndex(of: kind)! + 3 * Time.allCases.firstIndex(of: time)!
     for suffix in Amount.some(of: Self.suffixes, oneIn: 3, at: place) {
       let folder = try TemporaryFolder()

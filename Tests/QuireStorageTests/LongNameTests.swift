@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `what a killed process was making under one is gone after the next opening`() throws {
+  @Test func `half-made files under a long name are removed at the next opening`() throws {
     let path = folder.path + "/" + String(repeating: "n", count: 240)
     let store = try PageStore.open(path, options: Self.options)
     try Proof.put(store, 0..<40, 1)

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `what a checkpoint writes is what it began with, whatever expires meanwhile`() throws {
+  @Test func `a checkpoint writes the state it began with, whatever versions expire`() throws {
     let disk = HookedDisk()
     let store = try PageStore.open("store", options: options(), in: disk)
     try put(store, 0..<400, 1)

@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `what is not a store is left alone`() throws {
+  @Test func `a file that is not a store is refused and left unchanged`() throws {
     let fileSystem = MemoryFileSystem()
     for bytes in [[], [1, 2, 3], [UInt8](repeating: 65, count: 20_000)] as [[UInt8]] {
       fileSystem.setBytes(bytes, of: "letter")

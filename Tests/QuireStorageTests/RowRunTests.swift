@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `what goes wrong in the middle leaves the tree whole`() throws {
+  @Test func `an error in the middle of removing a run leaves the tree sound`() throws {
     struct Stop: Error {}
     let store = PageStore.inMemory(pageSize: 512)
     try store.write { transaction in

@@ -161,7 +161,7 @@ import Testing
     #expect(found.0.findings.contains { $0.message.contains("log") })
   }
 
-  @Test func `what is not a store, or is in use, is refused with an error`() throws {
+  @Test func `salvage refuses a file that is no store or is in use`() throws {
     let disk = try Self.disk(["/folder/text": Array("no store at all".utf8)])
     #expect(throws: StorageError.self) {
       try PageStore.salvage("/folder/text", to: "/folder/new", in: disk)

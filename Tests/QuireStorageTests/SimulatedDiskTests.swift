@@ -30,7 +30,7 @@ import Testing
     parts.flatMap { [UInt8](repeating: $0.0, count: $0.1) }
   }
 
-  @Test func `what was synced is in every image, what was not in some`() throws {
+  @Test func `synced writes are in every crash image, unsynced ones in some of them`() throws {
     try write(2, 0..<512)
     try sync()
     #expect(contents() == [bytes((2, 512), (1, 512))])

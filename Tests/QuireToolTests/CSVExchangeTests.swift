@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: Fixtures.someVersions)
-  func `what is exported as CSV and loaded is exported again as it was`(version: String) throws {
+  func `a store exported as CSV and loaded again exports the same files`(version: String) throws {
     let folder = try TemporaryFolder()
     let store = Fixtures.store(version)
     try expectRoundTrips(store, folder)
@@ -266,7 +266,7 @@ import Testing
     #expect(rows.map { $0["language"] as? String } == ["en", nil, nil])
   }
 
-  @Test func `what the save refuses is told with files and lines`() throws {
+  @Test func `load reports a refused save with the files and lines at fault`() throws {
     let folder = try TemporaryFolder()
     let store = try catalog(folder)
     func errors(_ text: String) throws -> String {

@@ -107,7 +107,9 @@ import Testing
       "Paper/p2 is an object of the store 4DB1F7F2-0000-4000-8000-000000000000, and this one is "
     ),
   ])
-  func `what names no object is refused`(condition: String, message: String) throws {
+  func `a condition with an invalid object ID is refused with the reason`(
+    condition: String, message: String
+  ) throws {
     let run = try Archive().query(condition)
     #expect(run.code == .bad && run.output.isEmpty)
     #expect(run.errors.contains(message), "\(run.errors)")

@@ -280,7 +280,7 @@ import Testing
     #expect(place.dump() == before)
   }
 
-  @Test func `what is wrong with several objects is said once, with the objects`() throws {
+  @Test func `a mistake common to several objects is reported once, with the objects`() throws {
     let place = try Place()
     let run = place.edit(
       "set Artist where \"TRUEPREDICATE\" name=nil; insert Artist; insert Artist")

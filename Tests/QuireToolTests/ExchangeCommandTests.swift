@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Fixtures.someVersions)
-  func `what is exported and loaded is exported again as it was`(version: String) throws {
+  func `a store exported and loaded again exports the same lines`(version: String) throws {
     let folder = try TemporaryFolder()
     let store = Fixtures.store(version)
     let before = try Data(contentsOf: URL(filePath: store))
@@ -52,7 +52,7 @@ import Testing
     #expect(try lines(folder.path("again")) == lines(folder.path("out")))
   }
 
-  @Test func `what cannot be loaded is named with its line, and no store is left`() throws {
+  @Test func `a load that fails names the line at fault, and leaves no store`() throws {
     let folder = try TemporaryFolder()
     let store = Fixtures.store("Gallery 2.7")
     #expect(

@@ -183,7 +183,7 @@ import Testing
     arguments: Amount.of(
       debug: [["--form", "classes"], ["--model-code"]],
       release: [["--form", "classes"], ["--form", "plain"], ["--model-code"]]))
-  func `what is generated of the gallery's model compiles`(_ options: [String]) throws {
+  func `code generated from the gallery's model compiles`(_ options: [String]) throws {
     let folder = try TemporaryFolder()
     let run = ToolRun(["generate", Fixtures.model, "--to", folder.path("Gallery")] + options)
     #expect(run.code == .good && run.errors.isEmpty, "\(run.errors)")

@@ -5,7 +5,7 @@ import QuireXcode
 import Testing
 
 @Suite struct ImportCommandTests {
-  @Test func `what is no Core Data store leaves no file behind`() throws {
+  @Test func `importing a file that is no Core Data store creates no file`() throws {
     let folder = try TemporaryFolder()
     let (source, store) = (folder.path("text.sqlite"), folder.path("new.quire"))
     try Data("not a database".utf8).write(to: URL(filePath: source))

@@ -182,7 +182,7 @@ import Testing
     try pipe.close()
   }
 
-  @Test func `what is to be ignored is ignored`() throws {
+  @Test func `a hangup signal set to be ignored does not end load`() throws {
     let folder = try TemporaryFolder()
     #expect(mkfifo(folder.path("in.jsonl"), 0o600) == 0)
     let store = Fixtures.store("Gallery 2.0")

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `what is no model is told, with its path`() throws {
+  @Test func `models and diff name a path that has no model`() throws {
     for run in [ToolRun("models", "/nowhere"), ToolRun("diff", "/nowhere", "a", "b")] {
       #expect(run.code == .bad)
       #expect(run.output.isEmpty)
@@ -58,7 +58,7 @@ import Testing
     #expect(run.errors.contains("binary form"))
   }
 
-  @Test func `what the loader did not understand is a note, told once`() throws {
+  @Test func `an unknown element in several versions is reported in one note`() throws {
     let folder = try TemporaryFolder()
     let model = folder.url.appending(path: "M.xcdatamodeld")
     for name in ["M", "M 2"] {

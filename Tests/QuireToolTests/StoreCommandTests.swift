@@ -97,7 +97,9 @@ import Testing
   }
 
   @Test(arguments: ["stat", "check", "dump"])
-  func `what is no store is told with its path, and nothing is printed`(command: String) throws {
+  func `stat, check and dump name a file that is no store, and print nothing`(command: String)
+    throws
+  {
     let folder = try TemporaryFolder()
     let cases = [
       ("empty", Data()), ("text", Data(repeating: 65, count: 20_000)),

@@ -63,7 +63,7 @@ import Testing
     #expect(ToolRun("check", shipped).code == .good)
   }
 
-  @Test func `what is no store and no model is told`() throws {
+  @Test func `models names a file that is neither a store nor a model`() throws {
     let odd = folder.url.appending(path: "odd.quire")
     try Data("rubbish".utf8).write(to: odd)
     let run = ToolRun("models", odd.path)

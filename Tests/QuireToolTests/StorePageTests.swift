@@ -83,9 +83,7 @@ struct StorePageTests {
     #expect(texts.last?.contains("There is nothing here") == true)
   }
 
-  @Test func `what is lost is told above the objects that are left, apart from what is left out`()
-    throws
-  {
+  @Test func `the page reports lost objects above those shown, apart from those left out`() throws {
     let found = try #require(try result(of: .lossy) as? [String: Any])
     let artworks = try #require(found["artworks"] as? [String])
     #expect(artworks.count == 2)

@@ -132,7 +132,7 @@ import Testing
     #expect(rest.hasPrefix("\u{1B}[K/") && rest.hasSuffix("has 1 new object.\n"), "\(text)")
   }
 
-  @Test func `what is quick shows no progress, and a dumb terminal none at all`() throws {
+  @Test func `a quick command shows no progress, and a dumb terminal never does`() throws {
     #expect(try shown(["TERM": "xterm", "NO_COLOR": "1"]).hasPrefix("objectID"))
     let terminal = try PseudoTerminal(columnCount: 60)
     try loadSlowly(terminal, ["TERM": "dumb"])

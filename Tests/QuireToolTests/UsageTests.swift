@@ -46,7 +46,7 @@ import Testing
     #expect(run.errors.hasPrefix("quire: \(sentence)\nusage: quire "), "\(run.errors)")
   }
 
-  @Test func `what is no command is wrong usage`() {
+  @Test func `an unknown command, option or extra argument is wrong usage`() {
     expectWrongUsage(ToolRun("frobnicate"), "There is no command “frobnicate”.")
     expectWrongUsage(ToolRun("--frobnicate"), "There is no option --frobnicate.")
     expectWrongUsage(ToolRun("help", "frobnicate"), "There is no command “frobnicate”.")

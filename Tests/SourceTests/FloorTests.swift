@@ -197,7 +197,7 @@ import Testing
     #expect(!manifest.contains("unsafeFlags"))
   }
 
-  @Test func `what is unchecked or unsafe says why it is sound`() throws {
+  @Test func `an unchecked or unsafe declaration has a comment that explains it`() throws {
     let words = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
     for file in try Self.sources.get() {
       for (number, line) in file.lines.enumerated() {

@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `what is wrong is told by the place of the object, and nothing is inserted`() throws {
+  @Test func `a batch insert names the object at fault by number, and inserts nothing`() throws {
     try BatchScene.with { context in
       func error(_ entity: String, _ objects: [[String: Any]]) -> PersistenceError? {
         failure { try context.execute(BatchInsertRequest(entityName: entity, objects: objects)) }

@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `what a request may not set is refused, and nothing is changed`() throws {
+  @Test func `a batch update refuses an invalid property or value, and changes nothing`() throws {
     try BatchScene.with { context in
       try fill(context)
       let thing = try context.insert("Thing", ["number": 1])

@@ -46,7 +46,7 @@ import Testing
 
   /// The object lost what it had changed of itself. The other side kept it, and was saved.
   @Test(arguments: Loss.allCases)
-  func `what an object changes of its relationships when its values go is dropped on both sides`(
+  func `relationships changed while an object turns into a fault are dropped on both sides`(
     _ loss: Loss
   ) throws {
     let one = try Self.context()
@@ -95,9 +95,7 @@ import Testing
     }
   }
 
-  @Test func `what objects insert, change and delete when all is rolled back is rolled back`()
-    throws
-  {
+  @Test func `changes, insertions and deletions made during a rollback are rolled back`() throws {
     let context = try Self.context()
     defer { Half.forgetHooks() }
     let objects = Self.insert(4, context)

@@ -73,9 +73,7 @@ import Testing
     return coordinator
   }
 
-  @Test func `what a damaged page holds is told when it is read, and thrown by every next call`()
-    throws
-  {
+  @Test func `a read error of a damaged page is reported, and thrown by the next call`() throws {
     try withTemporaryFolder { folder in
       let coordinator = try damagedStore(in: folder)
       let reports = Reports()

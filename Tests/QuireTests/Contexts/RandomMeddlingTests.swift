@@ -36,13 +36,13 @@ import Testing
   }
 
   /// Without meddling: what every context has, and what is stored, is checked after each step.
-  @Test func `whatever contexts of one family and others do, what is stored is whole`() throws {
+  @Test func `a store stays whole, whatever contexts of one family and others do`() throws {
     for seed in Self.seeds {
       guard try Self.walk(seed, isCalm: true) != nil else { return }
     }
   }
 
-  @Test func `whatever a program's code does when it is called, what is stored is whole`() throws {
+  @Test func `a store stays whole, whatever a program's callbacks do`() throws {
     var (saves, meddlings) = (0, 0)
     for seed in Self.seeds {
       guard let walk = try Self.walk(seed, isCalm: false) else { return }

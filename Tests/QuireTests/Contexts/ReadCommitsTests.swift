@@ -62,7 +62,7 @@ import Testing
     #expect(read.areOfOneState)
   }
 
-  @Test func `what cannot be remembered counts as not read`() {
+  @Test func `commits beyond the limit of the list count as not read`() {
     var read = ReadCommits()
     read.move(to: commit(1), isFirst: true)
     let last = ReadCommits.limit + 4

@@ -48,7 +48,7 @@ import Testing
 
   // MARK: Observers
 
-  @Test func `what is told of a change may make an object whose class changes another`() throws {
+  @Test func `objects that an init changes during another change are in the notice`() throws {
     let coordinator = try Meddler.coordinator()
     let writer = GotchaHome.context(of: coordinator)
     let (boss, report, other) = (
@@ -82,7 +82,9 @@ import Testing
 
   /// What a property was is held by nobody but the event.
   @Test(arguments: Ending.allCases)
-  func `what an event held may change an object when it goes`(_ ending: Ending) throws {
+  func `an object that only the event kept alive may change others in its deinit`(_ ending: Ending)
+    throws
+  {
     let context = GotchaHome.context(of: try Meddler.coordinator())
     let (object, other) = (Meddler(context: context), Meddler(context: context))
     try context.save()
@@ -114,7 +116,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func `what undo actions hold may ask the manager when it goes`() throws {
+  @Test func `an undo action's captured object may call the manager in its deinit`() throws {
     final class Keeper {
       let body: () -> Void
       init(_ body: @escaping () -> Void) { self.body = body }
@@ -169,7 +171,7 @@ import Testing
 
   // MARK: Saves to a parent
 
-  @Test func `what a parent's observer changes in a child being saved is saved with it`() throws {
+  @Test func `a parent observer's changes in a saving child are in this save or the next`() throws {
     let parent = GotchaHome.context(of: try Meddler.coordinator())
     let (boss, other) = (Meddler(context: parent), Meddler(context: parent))
     try parent.save()
@@ -198,7 +200,7 @@ import Testing
   /// What undo keeps of a deletion was read when the save had its list of objects already: it made
   /// the context forget an object that a class inserted there.
   @Test(arguments: [false, true])
-  func `what a class inserts in init during a save is saved`(_ isChild: Bool) throws {
+  func `an object that a class inserts in init during a save is saved`(_ isChild: Bool) throws {
     let coordinator = try Meddler.coordinator()
     let writer = GotchaHome.context(of: coordinator)
     let (idol, fan) = (Meddler(context: writer), Meddler(context: writer))
@@ -228,7 +230,7 @@ import Testing
   }
 
   /// An object that returns leads back to what others have led to it, which is made for that.
-  @Test func `what a class inserts in init while an object returns is saved`() throws {
+  @Test func `an object that a class inserts in init while another is restored is saved`() throws {
     let coordinator = try Meddler.coordinator()
     let (one, two) = (
       GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
@@ -322,7 +324,7 @@ import Testing
   // MARK: Other stores
 
   @Test(arguments: [false, true])
-  func `what is inserted while a context leaves its stores is of those that come, or is dropped`(
+  func `an insertion while a context changes stores goes to the new store or is dropped`(
     _ isOfParent: Bool
   ) throws {
     let (first, second) = (try Meddler.coordinator(), try Meddler.coordinator(Hasty.self))

@@ -20,7 +20,7 @@ import Testing
       3_575_526, 3_592_453, 3_718_528,
     ]
 
-  @Test func `whatever a few statements of several contexts do, both sides agree`() throws {
+  @Test func `both sides of relationships agree after short programs in several contexts`() throws {
     var saves = 0
     for seed in Self.seeds {
       var random = SeededGenerator(seed: seed &* 2_654_435_761)

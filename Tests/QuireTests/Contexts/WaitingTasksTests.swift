@@ -409,7 +409,7 @@ import Testing
 
   @MainActor private static func call() { calls += 1 }
 
-  @Test func `what belongs to an actor runs there, and what follows does not`() async throws {
+  @Test func `actor calls in a write block run on the actor, the rest on a worker`() async throws {
     let container = try WaitingTasksTests.container()
     let callsBefore = await WaitingTasksTests.calls
     try await container.write { context in

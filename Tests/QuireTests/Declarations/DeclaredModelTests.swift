@@ -147,7 +147,7 @@ private final class Room: ManagedObject {
     #expect(album.longest == 4)
   }
 
-  @Test func `what no argument says of a property is said in the words of models`() throws {
+  @Test func `entityDeclaration adds what the arguments of @Managed do not say`() throws {
     final class Shelf: ManagedObject {
       @Managed(minCount: 1) var room: Store?
       @Managed var page: URL?
@@ -417,7 +417,7 @@ private final class Chapter: ManagedObject {
 }
 
 @Suite struct DeclaredDifferenceTests {
-  @Test func `what a class says is held against a model in Swift`() throws {
+  @Test func `checkClasses lists the differences between classes and a model in Swift`() throws {
     func messages(_ model: ManagedObjectModel) -> [String] {
       let coordinator = PersistentStoreCoordinator(
         managedObjectModel: model, classes: [Book.self, Chapter.self])

@@ -74,7 +74,7 @@ import Testing
     return things
   }
 
-  @Test func `what is exported and inserted elsewhere is equal to the last bit`() throws {
+  @Test func `objects exported and inserted elsewhere are equal to the last bit`() throws {
     for seed in 1...Amount.of(debug: 6, release: 60, exhaustive: 1_000) {
       var generator = SeededGenerator(seed: UInt64(seed))
       let model = try Self.model()
@@ -151,7 +151,7 @@ import Testing
         """)
   }
 
-  @Test func `what cannot be inserted is named, and nothing is inserted`() throws {
+  @Test func `an object that cannot be inserted is named, and nothing is inserted`() throws {
     let context = try context(try Self.model())
     func refusal(_ objects: [ExportedObject]) throws -> String {
       let error = try #require(throws: PersistenceError.self) { try context.insert(objects) }

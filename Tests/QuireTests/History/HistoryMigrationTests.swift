@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func `what handlers of a stage save is told, as other saves are`() throws {
+  @Test func `a save by a migration stage's handler is in the history like any other`() throws {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "store.quire")
       let (_, last) = try fill(url)

@@ -235,9 +235,7 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own)
-  func `what is deleted of a history is gone, and tokens that would need it expire`(
-    _ home: GotchaHome
-  ) throws {
+  func `deleted history is gone, and tokens that would need it expire`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       var tokens = [try #require(context.historyToken)]
       for name in ["a", "b", "c", "d"] {

@@ -238,7 +238,7 @@ import Testing
 
   // MARK: Relationships
 
-  @Test func `what leads to objects that an index finds is found by their links`() throws {
+  @Test func `a condition on a destination's value is answered by an index and links`() throws {
     let context = try IndexScene().open(try Self.model())
     try fill(context)
     try expect(

@@ -88,7 +88,7 @@ struct ComparisonFetchTests {
   }
 
   @Test(arguments: 1...Amount.of(debug: 1, release: 8) as ClosedRange<UInt64>)
-  func `what an index answers is what all rows would say`(seed: UInt64) throws {
+  func `a fetch by an index finds what a fetch by all rows finds`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let context = try context(seed)
     let other = SmallGallery.sibling(of: context)
@@ -243,7 +243,7 @@ struct ComparisonFetchTests {
     }
   }
 
-  @Test func `what leads to an object is counted by keys as by rows`() throws {
+  @Test func `a count of references to an object is the same by keys as by rows`() throws {
     let model = try ManagedObjectModel {
       Entity("Artist") { Relationship("works", toMany: "Work", inverse: "artist") }
       Entity("Painter", parent: "Artist") {}

@@ -111,7 +111,7 @@ import Testing
     #expect(try scene.trees() == ["indexes/1 39"])
   }
 
-  @Test func `what leads to an object is found by the object's links`() throws {
+  @Test func `objects that refer to an object are found by that object's links`() throws {
     let context = try IndexScene().open(try Self.model())
     try fill(context)
     let artists = try context.found("Artist").objects

@@ -108,7 +108,7 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
-  @Test func `what is absent is not compared`() throws {
+  @Test func `objects that lack a value of a constraint do not conflict`() throws {
     let context = try open()
     for _ in 0..<3 { try context.add("Book", ["shelf": 1]) }
     try context.add("Book", ["shelf": 1, "place": 1])
@@ -236,7 +236,7 @@ import Testing
       try other.found("Book").objects.map { try $0.value(forKey: "note") as? String } == ["mine"])
   }
 
-  @Test func `what is unique is found by its constraint`() throws {
+  @Test func `a unique value is found by the index of its constraint`() throws {
     let context = try open()
     for number in 0..<200 { try context.add("Book", ["slug": "slug \(number)"]) }
     try context.save()

@@ -18,7 +18,7 @@ import Testing
 
   /// Whichever of them comes first by name. It was nil, or a save behind.
   @Test(arguments: GotchaHome.allCases)
-  func `what is derived from another derived attribute of the object is saved with it`(
+  func `an attribute derived from another derived attribute is saved with it`(
     _ home: GotchaHome
   ) throws {
     let model = try ManagedObjectModel {
@@ -81,7 +81,9 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own)
-  func `what is derived from a count of members follows them`(_ home: GotchaHome) throws {
+  func `attributes derived in steps from a count of members follow the members`(_ home: GotchaHome)
+    throws
+  {
     let model = try ManagedObjectModel {
       Entity("Artist") {
         Attribute("a", .string, derivedFrom: "TERNARY(busy == YES, 'busy', 'free')")

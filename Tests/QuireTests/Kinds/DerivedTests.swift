@@ -70,7 +70,7 @@ import Testing
 
   /// What variables and results lead to was not known to be read, so that the first value stayed.
   @Test(arguments: GotchaHome.own)
-  func `what is asked of a subquery's members is worked out again when it changes`(
+  func `an attribute derived from a subquery is computed again when members change`(
     _ home: GotchaHome
   ) throws {
     let model = try ManagedObjectModel {
@@ -157,7 +157,7 @@ import Testing
     #expect(artist.plainName == "ana" && (artist.changed ?? first) > first)
   }
 
-  @Test func `what members make up follows them`() throws {
+  @Test func `derived counts, sums and means follow the members`() throws {
     let context = try context()
     let artist = Artist(context: context)
     artist.name = "Ana"

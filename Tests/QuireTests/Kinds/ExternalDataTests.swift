@@ -306,7 +306,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what a new model does not have is removed`(deferring: Bool) throws {
+  func `a migration removes external values that the new model does not have`(deferring: Bool)
+    throws
+  {
     try migrate(to: Self.model(preview: false, extra: true), deferring: deferring) { context in
       let image = try first(context)
       #expect(try data(image) == large(1))

@@ -62,7 +62,7 @@ import Testing
     #expect(try prices(object, "called") == [])
   }
 
-  @Test func `what was found stays until the object is refreshed`() throws {
+  @Test func `a fetched property keeps its objects until the object is refreshed`() throws {
     let context = try context()
     let object = try first(context)
     #expect(try prices(object, "namesakes") == [20, 30])

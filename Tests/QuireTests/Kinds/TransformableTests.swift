@@ -123,7 +123,7 @@ import Testing
     #expect(artwork.changedValues().keys.sorted() == ["palette"])
   }
 
-  @Test func `what a transformer refuses is an error of validation, and changes nothing`() throws {
+  @Test func `a value refused by a transformer is a validation error and changes nothing`() throws {
     let context = try context()
     let artwork = Artwork(context: context)
     try artwork.setValue("carpe diem", forKey: "motto")

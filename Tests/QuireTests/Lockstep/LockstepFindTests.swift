@@ -34,7 +34,7 @@ import Testing
   /// A refresh forgot what led to an object that had left, deleted before it was ever saved: undo
   /// brought it back, and nothing led there.
   @Test(arguments: GotchaHome.allCases, ["pointer", "cover", "keeper"])
-  func `what leads to an object that undo can bring back is not forgotten by a refresh`(
+  func `a refresh keeps relationships to an object that undo can bring back`(
     _ home: GotchaHome, _ key: String
   ) throws {
     for isAlone in [false, true] {
@@ -67,7 +67,7 @@ import Testing
 
   /// It is what has left that a refresh keeps for undo, not what came back before it was saved.
   @Test(arguments: GotchaHome.allCases, ["pointer", "cover"])
-  func `what was set to what it was is no change for a destination that has come back`(
+  func `setting a relationship back to a restored destination leaves no change`(
     _ home: GotchaHome, _ key: String
   ) throws {
     try home.withContext(LockstepModel.model, classes: []) { context in
@@ -390,7 +390,9 @@ import Testing
   /// alone. What the parent had deleted before, unseen by the child, finds it again where no rule
   /// parts the two.
   @Test(arguments: GotchaHome.allCases)
-  func `what a child leads elsewhere and deletes is deleted alone`(_ home: GotchaHome) throws {
+  func `a child that changes and deletes an object hands its parent the deletion alone`(
+    _ home: GotchaHome
+  ) throws {
     try home.withContext(LockstepModel.model, classes: []) { context in
       let covered = try context.insert("Thing", ["number": 1])
       let cover = try context.insert("Thing", ["number": 2])

@@ -10,7 +10,7 @@ import Testing
   /// A row was written, in a new version, to say that it leads nowhere as before: what it was to
   /// lead to was deleted by the same save.
   @Test(arguments: GotchaHome.allCases, [false, true])
-  func `what leads nowhere as before is not written for a destination that is deleted`(
+  func `a relationship that stays nil as its destination is deleted is not written`(
     _ home: GotchaHome, isLeading: Bool
   ) throws {
     try home.withTwoContexts { one, two in
@@ -46,7 +46,7 @@ import Testing
   /// What others had led somewhere was led nowhere again by a merge, for a destination that the
   /// same save deletes: that is as the relationship was before.
   @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
-  func `what leads nowhere as before leaves where others have led it`(
+  func `a relationship that stays nil keeps the destination that another save gave it`(
     _ home: GotchaHome, _ policy: MergingPolicy
   ) throws {
     for isInConflict in [false, true] {
@@ -87,7 +87,7 @@ import Testing
   /// What was led away from an object here was led back by others, who deleted that object: as the
   /// row led to what was gone then, our change was taken for none. (Seed 119,470.)
   @Test(arguments: [GotchaHome.memory, .file], [false, true])
-  func `what was led nowhere here stays so, though others have deleted what it led to`(
+  func `a relationship cleared here stays nil after others delete its destination`(
     _ home: GotchaHome, isAutomatic: Bool
   ) throws {
     try home.withContext(LockstepModel.model, classes: []) { one in

@@ -109,7 +109,9 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.allCases)
-  func `what a policy sets wins even when it is what was fetched`(_ home: GotchaHome) throws {
+  func `a value set by a merge policy wins even if it equals the fetched one`(_ home: GotchaHome)
+    throws
+  {
     let policy = OwnPolicy { _, list in
       for conflict in list {
         try conflict.sourceObject.setValue(conflict.objectSnapshot["born"], forKey: "born")
@@ -161,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.allCases)
-  func `what a policy sets is validated before it is written`(_ home: GotchaHome) throws {
+  func `a value set by a merge policy is validated before it is saved`(_ home: GotchaHome) throws {
     let policy = OwnPolicy { policy, list in
       try policy.resolveByType(list)
       try list[0].sourceObject.setValue(nil, forKey: "name")

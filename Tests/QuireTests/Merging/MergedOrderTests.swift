@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `what others have added stands behind what it followed`() {
+  @Test func `members added by others come after the members that they followed`() {
     let order = MergedOrder.order(of: [1, 2, 3, 7, 8, 9], as: [3, 1, 2], { $0 }, [7, 1, 8, 2, 3])
     #expect(order == [7, 3, 1, 8, 2, 9])
   }

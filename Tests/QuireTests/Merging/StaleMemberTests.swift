@@ -234,7 +234,7 @@ import Testing
   /// A rule that takes no action leaves the other ends as they were, so that the link is there
   /// again when the object is.
   @Test(arguments: [false, true])
-  func `what was removed here from an object stays removed when others have brought that back`(
+  func `an object removed from a relationship stays removed when others restore it`(
     _ isOrdered: Bool
   ) throws {
     let model = try ManagedObjectModel {

@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: policies)
-  func `what two contexts relate to one unique object leads to the survivor`(
+  func `relationships to two objects of one unique value refer to the survivor`(
     _ type: MergePolicyType
   ) throws {
     let (first, second) = try contexts(type)
@@ -191,7 +191,7 @@ import Testing
     #expect(try StoreFacts(second).findings == [])
   }
 
-  @Test func `what cannot lead to the survivor leads nowhere`() throws {
+  @Test func `a relationship that the survivor's entity does not fit becomes nil`() throws {
     let (first, second) = try contexts(.mergeByPropertyStoreTrumpMergePolicyType)
     try first.make("Topic", ["slug": "a"])
     try first.save()

@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: Meeting.allCases, names)
-  func `what two contexts lead to different objects leads to one of them, and the other nowhere`(
+  func `a destination that two contexts give to different objects belongs to one of them`(
     _ meeting: Meeting, _ name: String
   ) throws {
     for policy in [MergePolicy.error] + MergingPolicy.allCases.map(\.policy) {

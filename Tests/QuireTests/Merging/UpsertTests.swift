@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `what is set after the save is set`(_ isObjectTrump: Bool) throws {
+  func `an upserted object takes changes, relationships and a deletion as any other`(
+    _ isObjectTrump: Bool
+  ) throws {
     let container = try Self.container()
     let context = container.newBackgroundContext()
     context.mergePolicy =

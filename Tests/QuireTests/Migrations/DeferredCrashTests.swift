@@ -96,7 +96,7 @@ import Testing
     return states
   }
 
-  @Test func `whatever dies, every object is whole, and what is left can be finished`() throws {
+  @Test func `a deferred migration keeps all objects in any crash, and can be finished`() throws {
     let files = try fixture()
     let oldContent = try content(try open(SimulatedDisk(files), [:], version: "old"))
     let whole = SimulatedDisk(files)

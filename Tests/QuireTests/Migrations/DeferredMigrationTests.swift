@@ -242,9 +242,7 @@ private let versions = VersionedModel(
     }
   }
 
-  @Test func `what only is renamed stays deferred, or is rewritten when nothing may be left`()
-    throws
-  {
+  @Test func `a renamed entity stays deferred, or is rewritten where nothing is deferred`() throws {
     let renamed = try ManagedObjectModel {
       Entity("Piece", renamedFrom: "Artwork") {
         Attribute("name", .string, renamedFrom: "title")
@@ -277,7 +275,7 @@ private let versions = VersionedModel(
     }
   }
 
-  @Test func `what cannot be deferred is done at once, the rest is deferred`() throws {
+  @Test func `links are rebuilt at once while the rewriting of objects is deferred`() throws {
     let versions = try MigrationTrial.versioned(first, relinked)
     try withFixture { url, _ in
       let context = try open(url, versions, .deferring)

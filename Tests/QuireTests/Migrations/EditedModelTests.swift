@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `what an edited model drops can be had from a backup`() throws {
+  @Test func `values that an edited model drops can be restored from the backup`() throws {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "people.quire")
       let former = try model([Attribute("age", .integer16, default: 7)])

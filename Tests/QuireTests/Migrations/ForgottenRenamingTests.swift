@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `what goes while something of its kind comes is asked about`() throws {
+  @Test func `a removal with an addition of the same kind is a possible renaming`() throws {
     try withTemporaryFolder { folder in
       let store = folder.appending(path: "people.quire")
       try fill(store)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `what the model tells of is not asked about, nor what has no objects`() throws {
+  @Test func `declared renamings and entities without objects are no possible renamings`() throws {
     try withTemporaryFolder { folder in
       let store = folder.appending(path: "people.quire")
       try fill(store)

@@ -385,7 +385,7 @@ struct SingleChange: Sendable, CustomTestStringConvertible {
     #expect(lines == ["A#0 place=[\"x\": 1]"])
   }
 
-  @Test func `what cannot be inferred is an error that lists all of it`() throws {
+  @Test func `changes that cannot be inferred are an error that lists all of them`() throws {
     let old = try ManagedObjectModel {
       Entity("A") {
         Attribute("x", .string)

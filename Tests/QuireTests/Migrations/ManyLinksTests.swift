@@ -127,7 +127,7 @@ struct ManyLinksTests {
   }
 
   // The links of the last object are looked at, and nobody asks for what comes after them.
-  @Test func `what was put aside for a new to-one side is gone when it is written`() throws {
+  @Test func `temporary links for a new to-one relationship are gone after the migration`() throws {
     func model(_ hasInverse: Bool) throws -> ManagedObjectModel {
       try ManagedObjectModel {
         Entity("Person") {

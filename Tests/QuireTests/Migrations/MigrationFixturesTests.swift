@@ -144,7 +144,9 @@ import Testing
     ("a pointer of Git LFS", "1.0.quire"), ("SQLite", "people.sqlite"),
     ("a log without its store", "1.2.quire-log"), ("what nobody knows", "data"),
   ])
-  func `what is not a sound store is never passed over`(_ what: String, _ name: String) throws {
+  func `a fixture file that is not a sound store is always reported`(_ what: String, _ name: String)
+    throws
+  {
     try FixtureFolder.use { folder in
       var bytes = try Data(contentsOf: folder.file("1.0.quire"))
       switch what {
@@ -325,7 +327,7 @@ import Testing
     }
   }
 
-  @Test func `what is lost step by step and kept in one jump is seen when one asks`() throws {
+  @Test func `a check step by step finds values that only the single steps lose`() throws {
     try FixtureFolder.use { folder in
       #expect(try check(folder, "1.0.quire") == [])
       #expect(try check(folder, "1.1.quire", stepByStep: true) == [])

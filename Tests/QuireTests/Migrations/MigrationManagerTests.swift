@@ -363,7 +363,7 @@ private final class CancellingPolicy: EntityMigrationPolicy {
     }
   }
 
-  @Test func `what a policy throws ends the migration`() throws {
+  @Test func `an error thrown by a policy ends the migration`() throws {
     try expectFailure(rewriting(RefusingPolicy.self)) { #expect($0 is RefusingPolicy.Refusal) }
   }
 

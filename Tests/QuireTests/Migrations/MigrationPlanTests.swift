@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `what is in the way is in the plan, with why and what to write`() throws {
+  @Test func `a plan lists obstacles with the reason and the remedy`() throws {
     let old = try ManagedObjectModel {
       Entity("Note") {
         Attribute("x", .string)

@@ -134,7 +134,7 @@ private func insert(
     }
   }
 
-  @Test func `what did not change is not touched`() throws {
+  @Test func `an unchanged entity is kept when others are rewritten`() throws {
     let old = try model {
       Entity("Same") {
         Attribute("x", .string)
@@ -413,9 +413,7 @@ private func insert(
     }
   }
 
-  @Test func `what cannot be inferred is refused with what to do, and the store stays as it was`()
-    throws
-  {
+  @Test func `a change that cannot be inferred is refused, even without objects`() throws {
     let text = try model { Entity("A") { Attribute("x", .string) } }
     let number = try model { Entity("A") { Attribute("x", .integer64) } }
     let error = try #require(try refusal(text, number, objects: 1))

@@ -105,7 +105,7 @@ import Testing
   ]
 
   @Test(arguments: misfits.indices, [false, true])
-  func `what does not fit is refused with object and value before anything is written`(
+  func `a number that does not fit is refused with object and value before any write`(
     _ index: Int, _ defers: Bool
   ) throws {
     let (source, destination, value, words) = Self.misfits[index]
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: pairs(oneIn: 3))
-  func `what has no value gets the default where one is required, and none where it is not`(
+  func `a nil number becomes the default where a value is required, and stays nil elsewhere`(
     _ source: AttributeType, _ destination: AttributeType
   ) throws {
     let (zero, one) = (Self.plain(destination)[0], Self.plain(destination)[1])

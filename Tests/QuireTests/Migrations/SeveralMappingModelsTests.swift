@@ -171,7 +171,7 @@ private final class DiaryManager: MigrationManager {
     }
   }
 
-  @Test func `what fails leaves the destination as the one before has made it`() throws {
+  @Test func `a failed migration leaves the destination as the previous one made it`() throws {
     try withTemporaryFolder { folder in
       let (source, destination) = (
         folder.appending(path: "old.quire"), folder.appending(path: "new.quire")

@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `what comes and goes within one event is not told, what came before it is`() throws {
+  @Test func `an object that comes and goes within one event is not in the notice`() throws {
     let context = try SmallGallery.context()
     let book = NoticeBook(context, .didChangeObjects)
     context.delete(Artist(context: context))
@@ -175,7 +175,7 @@ import Testing
     #expect(book.notices.map(\.kind) == [.willSaveObjects, .didChangeObjects])
   }
 
-  @Test func `what a listener changes is told by the next notice`() throws {
+  @Test func `a change that an observer makes is in the next notice`() throws {
     let context = try SmallGallery.context()
     var count = 0
     let observation = context.observe([.didChangeObjects]) { notice in

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `what was saved before a context has read anything is not merged`() throws {
+  @Test func `saves made before a context has read anything are not merged into it`() throws {
     let one = try SmallGallery.context()
     let two = SmallGallery.sibling(of: one)
     two.automaticallyMergesChangesFromParent = true

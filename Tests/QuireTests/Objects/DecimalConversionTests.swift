@@ -40,7 +40,7 @@ import Testing
   }
 
   /// The process ended, or the number became none.
-  @Test func `what no decimal holds is an error`() throws {
+  @Test func `a number that no decimal holds is an error`() throws {
     try GotchaHome.memory.withContext(Self.model, classes: []) { context in
       let item = try context.insert("Item")
       for number in [Double.infinity, -.infinity, 1e200, -1e300, 1e-200] {

@@ -159,7 +159,7 @@ extension FetchHookTests {
       #expect(leftModel == nil && leftCoordinator == nil)
     }
 
-    @Test func `what a class sets in an object that it makes for a row is no change`() throws {
+    @Test func `a value set in the init of a fetched object is no change`() throws {
       let coordinator = try coordinator(HastyPage.self)
       let writer = GotchaHome.context(of: coordinator)
       let page = HastyPage(context: writer)

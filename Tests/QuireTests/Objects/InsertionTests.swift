@@ -51,7 +51,7 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
-  @Test func `what pointed to an object that never was does not point to it again`() throws {
+  @Test func `a new object that is deleted and inserted again is in no relationship`() throws {
     let model = try ManagedObjectModel {
       Entity("Node") {
         Attribute("number", .integer32)

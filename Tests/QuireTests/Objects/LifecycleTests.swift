@@ -143,7 +143,7 @@ private var transientNeighbour: RelationshipDescription {
     }
   }
 
-  @Test func `what an object sets when its row comes is no change`() throws {
+  @Test func `a value set in awakeFromFetch is no change`() throws {
     try withContext { context, log in
       _ = node("a", in: context)
       try context.save()
@@ -217,7 +217,7 @@ private var transientNeighbour: RelationshipDescription {
     }
   }
 
-  @Test func `what willSave changes is saved, and told again until nothing changes`() throws {
+  @Test func `changes in willSave are saved, and willSave repeats until there are none`() throws {
     try withContext { context, log in
       let (a, b, c) = (node("a", in: context), node("b", in: context), node("c", in: context))
       try context.save()
@@ -300,7 +300,7 @@ private var transientNeighbour: RelationshipDescription {
     }
   }
 
-  @Test func `what is dropped while objects are told is not saved`() throws {
+  @Test func `a change that willSave drops by a refresh is not saved`() throws {
     try withContext { context, _ in
       let a = node("a", in: context)
       try context.save()
@@ -313,7 +313,7 @@ private var transientNeighbour: RelationshipDescription {
   }
 
   /// What another object does in its turn may take an object away, or make it clean.
-  @Test func `what is not saved any more is told of no save`() throws {
+  @Test func `willSave skips objects that an earlier willSave has deleted or refreshed`() throws {
     try withContext { context, log in
       let (a, b) = (node("a", in: context), node("b", in: context))
       _ = log.take()

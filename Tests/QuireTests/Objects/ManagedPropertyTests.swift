@@ -68,7 +68,7 @@ import Testing
     #expect(expectSame(single) == nil)
   }
 
-  @Test func `what is gone has no ID, where nobody clears the relationship`() throws {
+  @Test func `a deleted destination has no ID in a relationship without an inverse`() throws {
     let (artwork, _, context) = try savedArtwork()
     let lookalike = try #require(artwork.$lookalike.objectID)
     context.delete(try #require(context.object(with: lookalike)))

@@ -167,8 +167,9 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own, [false, true])
-  func `what leads to itself both ways is there once`(_ home: GotchaHome, _ isOrdered: Bool) throws
-  {
+  func `an object in a relationship with itself is a member once`(
+    _ home: GotchaHome, _ isOrdered: Bool
+  ) throws {
     let model = try ManagedObjectModel {
       Entity("Node") {
         Relationship(

@@ -42,7 +42,7 @@ struct ManyPropertiesTests {
     }
   }
 
-  @Test func `what was changed is saved, however high its slot`() throws {
+  @Test func `a changed property is saved, however high its slot`() throws {
     let changed = [0, 63, 64, 65, 127, 128, 299]
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = try coordinator()

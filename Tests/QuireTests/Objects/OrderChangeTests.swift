@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `what stays where it is, is not written again`() throws {
+  @Test func `members that keep their positions in an order are not written again`() throws {
     var links: [Link] = []
     let count = 1_000
     var members = Array(0..<count)

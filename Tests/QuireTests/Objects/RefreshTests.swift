@@ -49,7 +49,7 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
-  @Test func `what an owner took is given back when the owner's changes are dropped`() throws {
+  @Test func `a member returns to its owner when a refresh drops the change that took it`() throws {
     let context = try SmallGallery.context()
     let (one, two) = (Artist(context: context), Artist(context: context))
     let artwork = Artwork(context: context)

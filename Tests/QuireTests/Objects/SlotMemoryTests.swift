@@ -61,7 +61,7 @@ import Testing
     #expect(memory.byteCount == 0)
   }
 
-  @Test func `what is still in use when the homes have gone stays, and takes its piece along`() {
+  @Test func `slots in use outlive the last owner, and free the memory when given back`() {
     var taken: [Taken] = []
     let memory = SlotMemory(byteCount: byteCount, isForMany: true)
     memory.join()

@@ -74,7 +74,7 @@ import Testing
     #expect(try window.value(forKey: "isKey") as? Bool == false, "set and not saved yet")
   }
 
-  @Test func `what a hook changes in another object while all are refreshed is not lost`() throws {
+  @Test func `a hook's change of another object is not lost while all are refreshed`() throws {
     final class Page: ManagedObject {
       @Managed var number: Int16
       @Managed var seen: Int16

@@ -86,7 +86,7 @@ import Testing
     #expect(!object.hasPersistentChangedValues)
   }
 
-  @Test func `what is not a number is equal to itself`() throws {
+  @Test func `setting NaN over NaN is no change`() throws {
     let (object, context) = try saved([
       "double": Double.nan, "float": Float.nan, "decimal": Decimal.nan,
       "place": ["height": Double.nan],

@@ -136,7 +136,7 @@ private let model = try! ManagedObjectModel {
   }
 
   @Test(arguments: GotchaHome.allCases)
-  func `what comes back from validation is what is saved, and nobody is asked twice to save`(
+  func `a value changed by validation is saved, and willSave is called once`(
     _ home: GotchaHome
   ) throws {
     try withContext(home) { context in
@@ -154,7 +154,7 @@ private let model = try! ManagedObjectModel {
   }
 
   @Test(arguments: GotchaHome.allCases)
-  func `what classes throw is collected with what the model says, and thrown as it is alone`(
+  func `a class's errors are collected with the model's; a single one is thrown as it is`(
     _ home: GotchaHome
   ) throws {
     try withContext(home) { context in

@@ -73,7 +73,7 @@ import Testing
   /// The context between the two had the object twice, under one ID: at the place that it was saved
   /// in, and as a new one.
   @Test(arguments: [GotchaHome.memory, .file], [false, true])
-  func `what comes back to a grandchild after its grandparent has saved it is one object`(
+  func `an object restored in a grandchild after its grandparent's save exists once`(
     _ home: GotchaHome, isUndoneFirst: Bool
   ) throws {
     try home.withContext { root in
@@ -110,7 +110,7 @@ import Testing
   @Test(
     arguments: [GotchaHome.memory, .file],
     [("friends", "friends"), ("ranks", "rankedBy"), ("rankedBy", "ranks"), ("before", "after")])
-  func `what comes back to a parent has the members that the child gives it`(
+  func `an object restored in a parent has the members that the child gives it`(
     _ home: GotchaHome, _ side: (key: String, inverse: String)
   ) throws {
     for (depth, isEnded) in [(1, true), (2, true), (1, false), (2, false)] {
@@ -148,7 +148,9 @@ import Testing
 
   /// The object in between was new, and read the members of the one that its parent had deleted.
   @Test(arguments: [GotchaHome.memory, .file])
-  func `what its parent has deleted has no members for a child`(_ home: GotchaHome) throws {
+  func `an object deleted in the parent has no members when a grandchild restores it`(
+    _ home: GotchaHome
+  ) throws {
     try home.withContext(LockstepModel.model, classes: []) { root in
       let (one, other) = (try root.insert("Thing"), try root.insert("Thing"))
       try root.save()

@@ -36,7 +36,7 @@ import Testing
     withExtendedLifetime(observations) {}
   }
 
-  @Test func `what a child has saved is one event of the parent's undo manager`() throws {
+  @Test func `a child's save is one event of the parent's undo manager`() throws {
     let parent = try SmallGallery.context()
     let artist = try #require(try parent.insert("Artist", ["name": "a"]) as? Artist)
     let gone = try parent.insert("Artist", ["name": "gone"])
@@ -59,7 +59,7 @@ import Testing
     #expect(artist.born == nil && !parent.hasPersistentChanges)
   }
 
-  @Test func `what a child undoes after its save comes to the parent by the next one`() throws {
+  @Test func `a child's undo after its save reaches the parent with the next save`() throws {
     let parent = try SmallGallery.context()
     let artist = try #require(try parent.insert("Artist", ["name": "a"]) as? Artist)
     try parent.save()

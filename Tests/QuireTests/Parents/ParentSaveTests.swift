@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.allCases)
-  func `what the parent has saved itself since the child read it is no conflict`(
+  func `a parent's own save after a child has read is no conflict in the child`(
     _ home: GotchaHome
   ) throws {
     try home.withContext { context in

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: 1...Amount.of(debug: 12, release: 60))
-  func `whatever parent and children do at once, the store's relationships have two sides`(
+  func `the store's relationships have both sides after any changes of parent and children`(
     _ seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)

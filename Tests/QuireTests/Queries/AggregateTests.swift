@@ -180,7 +180,7 @@ import Testing
   // Every object whose value was not a number was a group of its own, because such a value does not
   // equal itself in Swift.
   @Test(arguments: GotchaHome.allCases)
-  func `what is not a number is one group, and one different value`(_ home: GotchaHome) throws {
+  func `NaN values are one group, and count as one distinct value`(_ home: GotchaHome) throws {
     try home.withContext(Self.model, classes: Self.classes) { context in
       for number in 0..<6 {
         let artwork = Artwork(context: context)
@@ -246,7 +246,7 @@ import Testing
     #expect(rows.map(\.values) == [5, 3, 1])
   }
 
-  @Test func `what has no aggregate is an error that says why`() throws {
+  @Test func `an aggregate that cannot be computed is an error that says why`() throws {
     let context = try ManagedObjectContext.stubbed(Self.model, classes: Self.classes)
     try fill(context)
     func expect(

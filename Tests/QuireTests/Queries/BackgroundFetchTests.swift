@@ -60,7 +60,7 @@ import Testing
     #expect(rows.withLock { $0 } == 1_024)
   }
 
-  @Test func `what is watched is found as otherwise, in any order and state`() async throws {
+  @Test func `objectIDs with a progress block finds the same IDs as without`() async throws {
     let container = try await Self.container(300)
     try await container.performBackgroundTask { context in
       let artists = try context.fetch(FetchRequest<Artist>())

@@ -158,7 +158,9 @@ import Testing
     ("objectFrom:withIndex:({1}, 'a')", .invalidExpression),
     ("objectFrom:withIndex:(artworks, 0)", .invalidExpression),
   ])
-  func `what has no value is an error`(format: String, expected: PersistenceError.Code) {
+  func `an expression that has no value is an error`(
+    format: String, expected: PersistenceError.Code
+  ) {
     do {
       let value = try value(format, ["manager": Manager(context)])
       Issue.record("\(format) is \(String(describing: value))")

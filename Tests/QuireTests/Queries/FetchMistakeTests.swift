@@ -118,7 +118,7 @@ import Testing
     ("SUBQUERY(tags, $t, $t.word == 5).@count > 0", nil, "$t.word", "a number"),
     ("TERNARY(age == 'x', 1, 2) == 1", "age", "a number", "a text"),
   ])
-  func `what can be true of no object is an error`(
+  func `a predicate that can be true of no object is an error`(
     _ format: String, _ key: String?, _ first: String, _ second: String
   ) throws {
     let error = try #require(try Self.error(FetchPredicate(format: format)), "\(format)")
@@ -143,7 +143,7 @@ import Testing
     "tags.@max.word == 'a'", "TERNARY(age > 1, name, age) == 5", "max:({age, 5}) == 5",
     "tags CONTAINS nil", "name CONTAINS nil", "name BEGINSWITH nil", "NONE tags.word == 'a'",
   ])
-  func `what can be meant is no mistake`(_ format: String) throws {
+  func `a predicate that may be true of some object is no error`(_ format: String) throws {
     let error = try Self.error(FetchPredicate(format: format))
     #expect(error == nil, "\(format): \(String(describing: error))")
   }

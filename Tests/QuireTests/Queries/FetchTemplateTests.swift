@@ -77,7 +77,7 @@ import Testing
     #expect(try titles(context, "by", ["ARTIST": nil]) == [])
   }
 
-  @Test func `what a template finds is in its order`() throws {
+  @Test func `a template's results are in the order of the template`() throws {
     let context = try gallery()
     let request = try Self.model.fetchRequestFromTemplate(
       withName: "dearest", substitutionVariables: ["TITLE": "Ben 2"], resultClass: Work.self)

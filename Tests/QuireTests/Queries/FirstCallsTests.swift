@@ -124,7 +124,7 @@ private final class Atlas: Book {
       try context.fetch(Book.fetchRequest().where { $0.binned != nil }).count == 60 - shown.count)
   }
 
-  @Test func `what a request finds is deleted by the rules`() throws {
+  @Test func `deleting by a condition or a request follows the delete rules`() throws {
     let scene = try scene()
     let context = scene.context
     let expected = scene.shown.count { $0.pages < 40 }
@@ -285,9 +285,7 @@ private final class Atlas: Book {
 
   // MARK: What no store has
 
-  @Test func `what a class computes is told by its type and what it reads, wherever it is asked`()
-    throws
-  {
+  @Test func `a computed property is refused with its type and the properties it reads`() throws {
     let scene = try scene()
     let (context, book) = (scene.context, scene.books[0])
     let mistakes: [(words: String, () throws -> Void)] = [
@@ -389,7 +387,7 @@ private final class Atlas: Book {
     #expect(try context.count(Shelf.self) == 5)
   }
 
-  @Test func `what cannot be copied is an error`() throws {
+  @Test func `a copy along an attribute or a path, or of a loose object, is an error`() throws {
     let scene = try scene()
     let book = scene.books[0]
     #expect(persistenceError { _ = try book.copied(with: \.title) }?.code == .undefinedKey)

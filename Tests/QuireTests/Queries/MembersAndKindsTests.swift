@@ -126,7 +126,7 @@ import Testing
     ("entity.nam == 'Person'", "nam", "does not have"),
     ("stops[FIRST].wort == 'a'", "wort", "is word meant?"),
   ])
-  func `what has no place or no kind is a mistake`(
+  func `an index into an unordered collection or an impossible class test is an error`(
     _ format: String, _ name: String, _ reason: String
   ) throws {
     let context = try ManagedObjectContext.stubbed(Self.model)

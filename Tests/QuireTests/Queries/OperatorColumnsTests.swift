@@ -66,8 +66,7 @@ import Testing
     #expect(try context().dictionaries(for: request).map(\.isEmpty) == [true])
   }
 
-  @Test func `what each object has for itself is refused within a group, with other advice`() throws
-  {
+  @Test func `grouped fetches refuse a member aggregate and advise a derived attribute`() throws {
     for format in ["max:(parts.@sum.zone)", "parts.@count"] {
       let error = persistenceError { _ = try rows(format, grouped: true) }
       #expect(error?.code == .invalidExpression)

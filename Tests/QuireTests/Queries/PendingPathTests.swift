@@ -50,7 +50,7 @@ import Testing
     #expect(try gallery.titles(Key("artist.name") == "Hiroshige") == ["0", "1", "2"])
   }
 
-  @Test func `what is deleted is not met on a path, and sorting goes by unsaved values`() throws {
+  @Test func `paths skip deleted objects, and sorting uses unsaved values`() throws {
     let gallery = try Gallery()
     let likes = try gallery.context.all(Artwork.self).filter { $0.title?.hasPrefix("like") == true }
     likes.first { $0.title == "like 0" }?.title = "like 9"

@@ -138,7 +138,7 @@ import Testing
     ("SUBQUERY({1}, $x, $x == 'a').@count > 0", .invalidExpression),
     ("$x.price > 1", .persistentStoreUnsupportedRequestType),
   ])
-  func `what a fetch cannot answer is refused before it looks`(
+  func `an invalid subquery or a free variable is refused by an empty store as well`(
     _ format: String, _ code: PersistenceError.Code
   ) throws {
     let context = try SmallGallery.context()

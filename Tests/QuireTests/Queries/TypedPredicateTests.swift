@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `what is only asked where there is something is a plain conjunction`() throws {
+  @Test func `nested if let in a #Predicate becomes a plain conjunction`() throws {
     try withContext { context in
       let nested = #Predicate<Artwork> {
         if let artist = $0.artist {
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `what no store can answer is an error that says so`() throws {
+  @Test func `a #Predicate that no store can answer is an error with the reason`() throws {
     try withContext { context in
       func expectError<Object: ManagedObject>(
         _ predicate: Predicate<Object>, _ part: String,

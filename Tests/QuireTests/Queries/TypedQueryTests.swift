@@ -299,7 +299,7 @@ private final class Setting: ManagedObject {
     }
   }
 
-  @Test func `what would ask different members is refused`() throws {
+  @Test func `a range or arithmetic on any or all members is refused with advice`() throws {
     let context = try scene(1)
     for request in [
       Artist.where { $0.artworks.price.any.in(1..<2) },
@@ -313,7 +313,7 @@ private final class Setting: ManagedObject {
     #expect(Set(found) == Set(artists.filter { $0.artworks.contains { (1..<2) ~= $0.price } }))
   }
 
-  @Test func `what is no property of the model is an error of the fetch`() throws {
+  @Test func `a computed property in a typed request is an error of the fetch`() throws {
     let context = try scene(1)
     let error = #expect(throws: (any Error).self) {
       try context.fetch(Artwork.where { $0.shout == "A" })

@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `what is no value of one object or one group is an error`() throws {
+  @Test func `a column that has no single value per object or group is an error`() throws {
     let context = try ManagedObjectContext.stubbed(
       SmallGallery.model, classes: SmallGallery.classes)
     func expectError(

@@ -114,7 +114,7 @@ import Testing
   }
 
   /// Either of two neighbours could be said to have moved over the other.
-  @Test func `what moves is what has changed, not its neighbours`() throws {
+  @Test func `a move is reported of the object that changed, not of its neighbours`() throws {
     let context = try filled((0..<8).map { ("jazz", 10 * $0) })
     let controller = controller(context, "rank")
     try controller.performFetch()
@@ -157,7 +157,7 @@ import Testing
 
   /// A property that no request asks for was set here, and a sort key by somebody else, in one
   /// event. The notice named the first one only, so the result was not asked for again.
-  @Test func `what is merged under an unsaved change is followed`() throws {
+  @Test func `a change merged into an object with unsaved changes is followed`() throws {
     let parent = try filled((0..<4).map { ("jazz", $0) })
     let context = parent.newChildContext()
     context.automaticallyMergesChangesFromParent = true
@@ -171,7 +171,7 @@ import Testing
     #expect(book.takeLines() == ["move 9 0/0 0/3"] && book.failures == [])
   }
 
-  @Test func `what does not concern the result costs no fetch`() throws {
+  @Test func `a change that does not concern the result costs no fetch`() throws {
     let server = RowServer()
     let context = GotchaHome.context(
       of: try server.coordinator(.plain, Jukebox.model, classes: [Song.self]))
@@ -194,7 +194,7 @@ import Testing
     #expect(book.takeLines() == ["move 7 0/1 0/2"])
   }
 
-  @Test func `what a delegate changes is told when all is told`() throws {
+  @Test func `changes that a delegate makes are reported after the present report`() throws {
     let context = try filled([("jazz", 1), ("jazz", 2)])
     let controller = controller(context, "rank")
     try controller.performFetch()

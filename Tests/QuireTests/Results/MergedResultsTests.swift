@@ -135,7 +135,7 @@ import Testing
   /// What waited was thrown away, and what was saved at the new place before the context looked
   /// again was told to nobody.
   @Test(arguments: GotchaHome.own)
-  func `what others save is merged when the store moves before anybody looks`(
+  func `saves of other contexts are merged although the store has moved meanwhile`(
     _ home: GotchaHome
   ) throws {
     try withTemporaryFolder { folder in

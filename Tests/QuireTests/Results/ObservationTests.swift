@@ -80,7 +80,7 @@ extension Label: Identifiable {}
   }
 
   // Where the model had any derived attribute, each save made all that was read count as changed.
-  @Test func `what a save computes is a change, and nothing else is`() throws {
+  @Test func `a save notifies observers of the derived values it changes, and no others`() throws {
     let record = try record("Blue")
     let (label, other) = (Label(context: context), Label(context: context))
     (label.id, other.id) = ("Asylum", "Reprise")
@@ -212,7 +212,7 @@ extension Label: Identifiable {}
     #expect(again.isChanged && band.records.isEmpty)
   }
 
-  @Test func `what another context saves is a change when it is merged`() async throws {
+  @Test func `a save of another context notifies observers when it is merged`() async throws {
     let record = try record("Blue")
     let other = try self.record("Hejira")
     let band = Band(context: context)
@@ -282,7 +282,7 @@ extension Label: Identifiable {}
     withExtendedLifetime(records) {}
   }
 
-  @Test func `what was read long ago is followed, too`() throws {
+  @Test func `a property stays observed after thousands of others were read`() throws {
     for number in 0..<2_100 { Record(context: context).title = "\(number)" }
     try context.save()
     let records = try context.fetch(Record.sorted(by: \.title))

@@ -184,7 +184,7 @@ private final class ResultsMachine {
   private static let seeds = Seeds.upTo(Amount.of(debug: 1, release: 7, exhaustive: 2_000))
 
   @Test(arguments: JukeboxRequest.allCases, [GotchaHome.memory, .elsewhere])
-  func `what is told makes of the former list what a fetch finds`(
+  func `reported changes, applied to the former list, give the list of a fetch`(
     _ kind: JukeboxRequest, _ home: GotchaHome
   ) throws {
     for isChild in [false, true] {

@@ -194,7 +194,7 @@ private final class Track: ManagedObject {
     #expect(controller.fetchCount == 2)
   }
 
-  @Test func `what happens while there is no delegate is not missed afterwards`() throws {
+  @Test func `changes without a delegate are followed, and reported to the next delegate`() throws {
     try withContexts(.memory) { context, _ in
       let tracks = (0..<20).map { number in
         let track = Track(context: context)

@@ -87,7 +87,7 @@ import Testing
   }
 
   /// Several pages at once may cost more than what is on them, but never make something up.
-  @Test func `what is kept after several pages are lost is as it was`() throws {
+  @Test func `objects that salvage keeps after the loss of several pages are unchanged`() throws {
     let scene = try SalvageScene(thingCount: Self.thingCount)
     let seed = UInt64.random(in: 0...UInt64.max)
     print("several pages lost by seed \(seed)")

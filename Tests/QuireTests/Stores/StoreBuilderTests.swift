@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `what a process that died left behind is in nobody's way`() throws {
+  @Test func `files of a killed builder do not hinder the next one, and are removed`() throws {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "store")
       let other = folder.appending(path: "other")

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own)
-  func `what is set is written with the next save, which needs no other change`(_ home: GotchaHome)
+  func `metadata is written with the next save, which needs no other change`(_ home: GotchaHome)
     throws
   {
     try home.withContext { context in

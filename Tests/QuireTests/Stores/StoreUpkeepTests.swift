@@ -96,7 +96,7 @@ private final class Sheet: ManagedObject {
     }
   }
 
-  @Test func `what progress throws ends it, and leaves nothing`() async throws {
+  @Test func `an error thrown by a progress block ends the task and leaves no file`() async throws {
     struct Enough: Error {}
     try await withTemporaryFolder { folder in
       let container = try filled(folder)

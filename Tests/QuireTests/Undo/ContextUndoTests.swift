@@ -103,7 +103,7 @@ import Testing
     #expect(try context.count(for: FetchRequest<Artist>()) == 0)
   }
 
-  @Test func `what hooks change is undone with what they were called for`() throws {
+  @Test func `changes made by callbacks are undone with the change that caused them`() throws {
     let model = try ManagedObjectModel {
       Entity("Note") {
         Attribute("text", .string)
@@ -245,7 +245,7 @@ import Testing
     #expect(!note.hasChanges && context.undoManager?.canUndo == true)
   }
 
-  @Test func `what is remembered goes with the undo manager, and objects with it`() throws {
+  @Test func `removing the undo manager forgets its actions and releases their objects`() throws {
     let context = try makeContext()
     weak var weakly: Artist?
     do {

@@ -7,7 +7,7 @@ import Testing
   /// Whoever deletes an object does not know what another context has led there meanwhile, and a
   /// deletion that takes no action leaves it. When the object returns, both ends agree.
   @Test(arguments: [GotchaHome.memory, .file], ["cover", "covered"])
-  func `what others have led to a deleted object is agreed on when that returns`(
+  func `both ends of a relationship set by others agree when its object is restored`(
     _ home: GotchaHome, _ key: String
   ) throws {
     for isStolen in [false, true] {
@@ -170,7 +170,7 @@ import Testing
   /// The artwork was given to one artist here and to another there. That it left the other's
   /// artworks, where the merge had shown it, was entered as somebody's change.
   @Test(arguments: GotchaHome.allCases, [false, true])
-  func `what makes room for others' changes is not undone by itself`(
+  func `a change made by merging others' saves is no undo step of its own`(
     _ home: GotchaHome, _ isMerged: Bool
   ) throws {
     try home.withTwoContexts { one, two in
@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.allCases)
-  func `what others have deleted comes back neither by a change nor by undoing it`(
+  func `an object deleted by others is not restored by a change or its undo`(
     _ home: GotchaHome
   ) throws {
     try home.withContext(Self.model, classes: []) { context in

@@ -10,7 +10,7 @@ import Testing
     ]
   private static let eventCount = 14
 
-  @Test func `whatever happened is undone and made again, step by step, across saves`() throws {
+  @Test func `random changes are undone and redone step by step across saves`() throws {
     var saves = 0
     for seed in Self.seeds {
       let walk = try UndoWalk(seed: seed)

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [("lock", "doors"), ("stepLock", "steps"), ("mainLock", "main")])
-  func `what a deleted object lost is lost again, though it has left and come back meanwhile`(
+  func `redo takes members from a deleted object again after undo has restored it`(
     _ key: String, _ inverse: String
   ) throws {
     let context = try ManagedObjectContext.stubbed(Self.model)
@@ -190,7 +190,7 @@ import Testing
   /// A save clears what leads to an object that goes, and it led there from then on, when that was
   /// brought back by undo: also what had led elsewhere before.
   @Test(arguments: nodes.entities[0].relationships.map(\.name), [false, true])
-  func `what was led to a deleted object does not lead to it when both are undone`(
+  func `undo of a change and a deletion restores the relationship from before both`(
     _ key: String, _ isSet: Bool
   ) throws {
     let context = try ManagedObjectContext.stubbed(Self.nodes)
@@ -222,7 +222,7 @@ import Testing
   /// A save had cleared what led to the deleted object, so that undoing the later change seemed to
   /// have nothing to put back.
   @Test(arguments: nodes.entities[0].relationships.map(\.name), [0, 1, 2])
-  func `what led to a deleted object leads to it again, though it was changed and saved meanwhile`(
+  func `undo restores a relationship to a deleted object after later changes and saves`(
     _ key: String, _ changes: Int
   ) throws {
     let context = try ManagedObjectContext.stubbed(Self.nodes)
@@ -261,7 +261,7 @@ import Testing
 
   /// The row still led to the first, as nothing had written it since.
   @Test(arguments: [false, true])
-  func `what led to two deleted objects in turn leads to each again`(_ isSet: Bool) throws {
+  func `undo restores a relationship to each of two objects deleted in turn`(_ isSet: Bool) throws {
     let context = try ManagedObjectContext.stubbed(Self.nodes)
     let (owner, other) = (try context.insert("Node"), try context.insert("Node"))
     let (one, two) = (try context.insert("Node"), try context.insert("Node"))
@@ -294,7 +294,7 @@ import Testing
   /// A refresh dropped what led to an object that had left before it was ever saved. Undone, made
   /// again and saved, nothing told that it had led there.
   @Test(arguments: nodes.entities[0].relationships.map(\.name), [false, true])
-  func `what led to an object that was never saved leads there again after a refresh and saves`(
+  func `undo restores a relationship to an unsaved object after a refresh and saves`(
     _ key: String, _ mergesChanges: Bool
   ) throws {
     let context = try ManagedObjectContext.stubbed(Self.nodes)

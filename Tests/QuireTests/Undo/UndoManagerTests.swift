@@ -26,7 +26,7 @@ import Testing
     return (undo, Counter(undo))
   }
 
-  @Test func `what was done last is taken back first, and made again last`() throws {
+  @Test func `the last action is undone first and redone last`() throws {
     let (undo, counter) = make()
     #expect(!undo.canUndo && !undo.canRedo)
     try undo.undo()
@@ -180,7 +180,7 @@ import Testing
 
   /// Each action was made again by itself: a new object had lost what belongs to its insertion.
   @Test(arguments: [false, true])
-  func `what is entered when all was forgotten in the middle of an undo is one group`(
+  func `actions registered after removeAllActions during an undo are one group`(
     isNested: Bool
   ) throws {
     let (undo, counter) = make()

@@ -145,7 +145,7 @@ import Testing
       ])
   }
 
-  @Test func `what is no folder is an error, and an empty folder is none`() throws {
+  @Test func `port refuses a path that is no folder, and accepts an empty folder`() throws {
     let folder = try TemporaryFolder()
     #expect(ToolRun("port", folder.path).errors == "note: 0 of 0 files to change\n")
     try write(["A.swift": "let a = 1\n"], to: folder)

@@ -69,7 +69,9 @@ import Testing
     ("\"abc", 0), ("a\n\"abc\nd\"", 2), ("\"\"\"\nabc\n\"\"", 0), ("/* /* */", 0), ("`a\n`", 0),
     ("\"a\\(b", 0), ("#/ab\n", 0), (##"#"abc""##, 0), ("\"a\\", 0), ("\"a\\\nb\"", 0),
   ])
-  func `what has no end is a failure where it begins`(_ text: String, _ offset: Int) {
+  func `an unterminated literal, comment or identifier is a failure at its start`(
+    _ text: String, _ offset: Int
+  ) {
     let lexer = SwiftLexer(Array(text.utf8))
     #expect(lexer.failure?.offset == offset)
     #expect(throws: SourceFailure.self) { try SwiftSource(Array(text.utf8)) }

@@ -105,7 +105,7 @@ import Testing
     #expect(report.notes.contains { $0.contains("of the same structure") })
   }
 
-  @Test func `what Core Data keeps for history and CloudKit is no entity of the model`() throws {
+  @Test func `Core Data's own table for history is no entity of the model`() throws {
     var writer = itemWriter()
     writer.addEntity(16001, "CHANGE")
     writer.addTable("ACHANGE", ["ZCHANGETYPE INTEGER"], [(1, 16001, [0])])

@@ -79,7 +79,7 @@ struct RealImportTests {
     #expect(count == artworks)
   }
 
-  @Test func `what the seed calls 1.6 opens the store of 1.4, and finds artworks`() throws {
+  @Test func `Folio's store of 1.4, which the seed calls 1.6, migrates and has artworks`() throws {
     let context = try folioContext("ArtsyPartner_1.4", TemporaryFolder())
     #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Artwork")) > 0)
   }

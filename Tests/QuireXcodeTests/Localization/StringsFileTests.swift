@@ -86,7 +86,7 @@ import Testing
     ("\"\\Ud83c\";", 1, 2, "half"), ("\"\\Udf0a\";", 1, 2, "half"), ("\"\\377\";", 1, 2, "octal"),
     ("\"\\", 1, 2, "nothing follows"), ("ä = b;", 1, 1, "a key"), ("}", 1, 1, "a key"),
   ])
-  func `what is malformed is an error with its place`(
+  func `a malformed strings file is an error with line and column`(
     _ text: String, _ line: Int, _ column: Int, _ words: String
   ) throws {
     let error = try #require(throws: StringsFileError.self) { try read(text) }

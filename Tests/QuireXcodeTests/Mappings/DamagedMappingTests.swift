@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `what the toolchain's property lists end the process on is an error`() throws {
+  @Test func `a property list with a set, or an array that contains itself, is an error`() throws {
     // A set, and an array that contains itself.
     for object in [0xC1, 0xA1] as [UInt8] {
       let trailer: [UInt8] =

@@ -61,7 +61,7 @@ import Testing
     #expect(mappings[1].sourceEntityVersionHash == source.entity(named: "Country")?.versionHash)
   }
 
-  @Test func `what is left to Xcode is what Xcode generates`() throws {
+  @Test func `a property without an expression takes the source property of its name`() throws {
     let found = try properties(MappingDocument())
     #expect(found["rank"] == .some(try FetchExpression(format: "$source.rank")))
     // The source has nothing of the name.
@@ -167,7 +167,7 @@ import Testing
 
   /// One entity becomes two, and what became of an object in one mapping is related to what became
   /// of the same object in the other: the usual way to split an entity.
-  @Test func `what an object became in two mappings is related by the source itself`() throws {
+  @Test func `two objects made of one source object are related by the path $source`() throws {
     let source = try ManagedObjectModel { Entity("Person") { Attribute("name", .string) } }
     let destination = try ManagedObjectModel {
       Entity("Contact") {

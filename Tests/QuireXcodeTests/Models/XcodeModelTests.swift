@@ -186,7 +186,7 @@ import Testing
     #expect(!request.includesPendingChanges)
   }
 
-  @Test func `what leads nowhere is left out and noted where no value depends on it`() throws {
+  @Test func `unusable validation rules, indexes and requests are left out and noted`() throws {
     let model = try load(
       """
       <entity name="A">
@@ -250,7 +250,7 @@ import Testing
     #expect(home.elements[1].elements.map(\.name) == ["x"])
   }
 
-  @Test func `what is unknown is noted with its line and never fatal`() throws {
+  @Test func `unknown elements and attributes are noted with their line, and never fatal`() throws {
     let model = try load(
       """
       <entity name="A" mood="blue">
@@ -277,7 +277,7 @@ import Testing
   }
 
   // A type of another spelling became undefined, and a cascade Nullify, in silence.
-  @Test func `what would mean something else is an error with its line`() throws {
+  @Test func `unknown types, delete rules and malformed values are errors with the line`() throws {
     for (element, words) in [
       (#"<attribute name="x" attributeType="Quaternion"/>"#, "the type “Quaternion” is unknown"),
       (#"<attribute name="x" attributeType="String" optional="maybe"/>"#, "neither YES nor NO"),
@@ -425,7 +425,7 @@ import Testing
     }
   }
 
-  @Test func `what is not an XML model is refused with what it is`() throws {
+  @Test func `an old, compiled, missing or empty model is refused with what it is`() throws {
     func expect(_ words: String, _ url: URL) {
       #expect { try ManagedObjectModel(contentsOf: url) } throws: {
         $0 is XcodeModelError && "\($0)".contains(words)

@@ -98,7 +98,9 @@ import Testing
     ("", "it is empty"), ("SQLite format 3\0", "16 bytes"),
     (String(repeating: "x", count: 600), "does not begin with"),
   ])
-  func `what is no SQLite file is refused with the reason`(content: String, reason: String) throws {
+  func `a file that is no SQLite database is refused with the reason`(
+    content: String, reason: String
+  ) throws {
     #expect { try database(Array(content.utf8)) } throws: { "\($0)".contains(reason) }
   }
 

@@ -12,7 +12,7 @@ import Testing
 /// them traps or takes long, and what an inspection calls sound works.
 @Suite struct `Forged entries` {
   @Test(arguments: [false, true])
-  func `whatever an entry holds is an answer or an error`(isDeferred: Bool) throws {
+  func `a forged entry gives an answer or an error`(isDeferred: Bool) throws {
     let files = try ForgedScene.files(isDeferred: isDeferred)
     let seed = environmentValue("QUIRE_SEED").flatMap { UInt64($0) } ?? 1
     let count =
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what was not changed is sound, and everything works`(isDeferred: Bool) throws {
+  func `a store that was not forged is sound, and everything works in it`(isDeferred: Bool) throws {
     let exercise = ForgedExercise(try ForgedScene.files(isDeferred: isDeferred))
     exercise.run()
     #expect(exercise.findings == [])

@@ -74,7 +74,7 @@ private typealias Artist = SmallGallery.Artist
     #expect(error?.message.contains("Artist differs") == true)
   }
 
-  @Test func `what a store of another make cannot keep right is refused, with the reason`() throws {
+  @Test func `an incremental store refuses constraints, derived attributes and history`() throws {
     let unique = try ManagedObjectModel {
       Entity("Artist") {
         Attribute("name", .string)
@@ -124,7 +124,7 @@ private typealias Artist = SmallGallery.Artist
     #expect(server.now.lastSave?.updated.first?.changedProperties == ["key", "name"])
   }
 
-  @Test func `what is for files and states is an error`() throws {
+  @Test func `moving, backing up or pinning an incremental store is an error`() throws {
     let server = RowServer()
     let coordinator = try server.coordinator()
     let store = coordinator.persistentStores[0]

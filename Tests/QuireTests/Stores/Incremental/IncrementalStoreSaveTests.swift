@@ -241,7 +241,7 @@ private typealias Show = SmallGallery.Show
     #expect(throws: PersistenceError.self) { try context.save() }
   }
 
-  @Test func `what the store makes of a row is what its object shows`() throws {
+  @Test func `an object shows the values that the store returns for its saved row`() throws {
     let server = RowServer()
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)

@@ -33,7 +33,7 @@ private func request(
 }
 
 @Suite struct IncrementalStoreTests {
-  @Test func `what a context saves is in the store's rows, and nowhere else`() throws {
+  @Test func `a context's save inserts, updates and deletes the store's own rows`() throws {
     let server = RowServer()
     let context = try server.context()
     let artist = SmallGallery.Artist(context: context)
@@ -205,7 +205,7 @@ private func request(
     #expect(throws: PersistenceError.self) { try context.existingObject(with: artist.objectID) }
   }
 
-  @Test func `what others have changed can be told by its keys`() throws {
+  @Test func `a store's change is merged into a context by the key of its object`() throws {
     let (server, context) = try filled()
     let artist = try #require(try context.named("artist 3"))
     let key = try #require(IncrementalStoreKey(artist.objectID))
