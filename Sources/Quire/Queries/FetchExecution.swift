@@ -97,12 +97,13 @@ struct FetchExecution {
     return limit > 0 ? min(count, limit) : count
   }
 
-  /// The number of objects in the result, if row counts tell it and it is small enough to reserve
-  /// memory for without verification.
+  /// The number of objects that a request without a predicate finds, if row counts tell it and it
+  /// is small enough to reserve memory for without verification.
   private var expectedCount: Int? {
     get throws {
       guard parts.count == 1, sortDescriptors.isEmpty, offset == 0, limit == 0,
-        let part = parts.first, part.view.isPlain, let count = try part.rowCount(),
+        let part = parts.first, part.target.predicate == nil, part.view.isPlain,
+        let count = try part.rowCount(),
         (1...IdentityMap.believedCount).contains(count)
       else { return nil }
       return count
@@ -187,7 +188,7 @@ extension ManagedObjectContext {
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
     if !request.includesPropertyValues { return try fetchWithoutRows(request, intake) }
-    if let objects = try ComparisonFetch.objects(request, in: self, intake) { return objects }
+    if let objects = try objectsByCachedPlan(request, intake) { return objects }
     return try FetchExecution(request, in: self).objects(intake)
   }
 
@@ -231,7 +232,7 @@ extension ManagedObjectContext {
   /// The number of objects that ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
     try bringUpToDate()
-    if let count = try ComparisonFetch.count(request, in: self) { return count }
+    if let count = try countByCachedPlan(request) { return count }
     return try FetchExecution(request, in: self).count()
   }
 

@@ -5,7 +5,7 @@ import QuireStorage
 struct KeyRange: Hashable {
   var lower: [UInt8]
   /// `nil` for the end of the tree.
-  var upper: [UInt8]?
+  var upper: [UInt8]? = nil
 
   var isEmpty: Bool { upper.map { !lower.lexicographicallyPrecedes($0) } ?? false }
 }

@@ -7,6 +7,9 @@ import QuireStorage
   import Foundation
 #endif
 
+/// What an upper floor keeps with a state of a store.
+protocol StateAttachment: AnyObject {}
+
 /// One state of a store, read as rows and links.
 ///
 /// Finding a tree by name takes a search in the catalog; a view keeps the trees that it has found.
@@ -42,8 +45,8 @@ final class StoreView {
   private var externalTree: RecordTree??
 
   private var knownIndexes: StoreIndexes?
-  /// What requests find out for as long as this state is read. Theirs alone.
-  var companion: AnyObject?
+  /// What requests find out for as long as this state is read.
+  var attachment: (any StateAttachment)?
 
   init(
     _ entities: StoreEntities, _ snapshot: Snapshot, _ frontRows: RowsInFront? = nil,

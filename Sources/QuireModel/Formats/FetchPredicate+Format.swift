@@ -56,18 +56,23 @@ extension FetchPredicate {
   public init(
     format: String, argumentArray: [(any PredicateConvertible)?]
   ) throws(PredicateFormatError) {
-    guard argumentArray.count == 1, case .value(let value)? = argumentArray[0]?.predicateValue
-    else {
-      var parser = try PredicateFormatParser(format, argumentArray.map { $0?.predicateValue })
-      self = try parser.parse()
-      return
-    }
-    if let predicate = PredicateFormatMemory.predicate(format, value) {
+    // In most cases there is one, for which no array is made.
+    if argumentArray.count == 1,
+      let predicate = PredicateFormatMemory.predicate(
+        format, CollectionOfOne(argumentArray[0]?.predicateValue))
+    {
       self = predicate
       return
     }
-    var parser = try PredicateFormatParser(format, [.value(value)])
+    let arguments = argumentArray.map { $0?.predicateValue }
+    if argumentArray.count != 1,
+      let predicate = PredicateFormatMemory.predicate(format, arguments)
+    {
+      self = predicate
+      return
+    }
+    var parser = try PredicateFormatParser(format, arguments)
     self = try parser.parse()
-    PredicateFormatMemory.note(format, self)
+    PredicateFormatMemory.record(format, arguments, self)
   }
 }

@@ -55,6 +55,7 @@ extension PredicateFormatParser {
       throw lexer.error(
         expected: "a key path as argument \(argumentCount)", found: "an argument that is no text")
     }
+    keyPathArguments.append(argumentCount - 1)
     try lexer.advance()
     return FetchExpression.names(in: path)
   }
@@ -75,8 +76,12 @@ extension PredicateFormatParser {
       throw lexer.error(
         expected: "\(wanted) as argument \(argumentCount)", found: value?.description ?? "nil")
     }
+    if marksArguments, wanted != nil, case .value(.decimal)? = value {
+      throw lexer.error(expected: "an argument whose kind alone says whether it fits")
+    }
     try lexer.advance()
-    return FetchExpression(value: value)
+    return marksArguments
+      ? ArgumentMark.variable(argumentCount - 1) : FetchExpression(value: value)
   }
 
   private static func isNumber(_ value: PredicateValue?, integer: Bool) -> Bool {

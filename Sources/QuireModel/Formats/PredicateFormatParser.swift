@@ -11,6 +11,10 @@ struct PredicateFormatParser {
   var ignoresSurplus = false
   /// Whether a number with more digits than a double has is a decimal.
   var keepsDigits = false
+  /// Whether there is a mark in place of each argument.
+  var marksArguments = false
+  /// The arguments that are key paths, by their positions.
+  var keyPathArguments: [Int] = []
   /// The number of nested calls that the parser is in.
   private var depth = 0
   /// The number of nested levels in the part that was read last. A chain of operators nests without

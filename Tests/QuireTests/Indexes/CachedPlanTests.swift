@@ -3,9 +3,9 @@ import QuireModel
 import QuireSimulation
 import Testing
 
-/// Requests that compare an attribute with a constant, which an index answers without a plan: the
-/// answer is that of a predicate that no index can be searched for.
-struct ComparisonFetchTests {
+/// Requests whose predicate is a conjunction of comparisons with constants, for which a plan is
+/// kept: the answer is that of a predicate that no index can be searched for.
+struct CachedPlanTests {
   private static let types = IndexValues.types
   // As often an equality as all others.
   private static let operators: [FetchPredicate.Operator] = [
@@ -23,7 +23,9 @@ struct ComparisonFetchTests {
       let others = generator.below(2) == 0 ? [] : [Self.types[generator.below(Self.types.count)]]
       return FetchIndexDescription(
         "by\(type.rawValue)",
-        ([type] + others.filter { $0 != type }).map { .init(Self.name($0), ascending: true) })
+        ([type] + others.filter { $0 != type }).map {
+          .init(Self.name($0), ascending: generator.below(4) > 0)
+        })
     }
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: try ManagedObjectModel(entities: [thing]))
@@ -46,19 +48,45 @@ struct ComparisonFetchTests {
     }
   }
 
+  /// Up to four comparisons, most of which are true of an object.
+  private func conjunction(
+    like object: ManagedObject, _ type: AttributeType, _ generator: inout SeededGenerator
+  ) throws -> FetchPredicate {
+    let orders: [FetchPredicate.Operator] = [
+      .equal, .equal, .equal, .lessThanOrEqual, .greaterThanOrEqual, .notEqual, .lessThan,
+      .greaterThan, .beginsWith,
+    ]
+    var parts: [FetchPredicate] = []
+    for number in 0..<1 + generator.below(4) {
+      let type = number == 0 ? type : Self.types[generator.below(Self.types.count)]
+      var constant = IndexValues.constant(for: type, using: &generator)
+      let own = try object.value(forKey: Self.name(type)) as? any PredicateConvertible
+      if generator.below(6) > 0, case .value(let value)? = own?.predicateValue { constant = value }
+      let order = orders[generator.below(orders.count)]
+      parts.append(
+        .comparison(
+          .keyPath([Self.name(type)]), order, .constant(constant.map(PredicateValue.value))))
+    }
+    return .and(parts)
+  }
+
   /// - Returns: how many objects were found altogether.
   private func compare(
     _ context: ManagedObjectContext, _ generator: inout SeededGenerator, _ label: String
   ) throws -> Int {
     var count = 0
+    let all = try context.found("Thing").objects.filter { !$0.isDeleted }
     for type in Self.types {
-      for _ in 0..<8 {
+      for _ in 0..<12 {
         var request = FetchRequest<ManagedObject>(entityName: "Thing")
         request.includesPendingChanges = generator.below(4) > 0
         let constant = IndexValues.constant(for: type, using: &generator)
         let order = Self.operators[generator.below(Self.operators.count)]
-        let predicate = FetchPredicate.comparison(
+        var predicate = FetchPredicate.comparison(
           .keyPath([Self.name(type)]), order, .constant(constant.map(PredicateValue.value)))
+        if generator.below(3) > 0 {
+          predicate = try conjunction(like: all[generator.below(all.count)], type, &generator)
+        }
         request.predicate = .not(.not(predicate))
         var expected: [ManagedObject]
         do {

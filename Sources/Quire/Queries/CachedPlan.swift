@@ -1,0 +1,341 @@
+import QuireModel
+import QuireStorage
+
+/// A plan that was made for one request and serves all of its shape: the index that narrows the
+/// search most, and which of the request's constants its keys are searched by.
+///
+/// It finds saved rows of one entity in one store. The keys in the range of the constants name the
+/// rows, if these are few, and the whole predicate is tested on the bytes of each. In any other
+/// case its methods return `nil`, and ``FetchExecution``, which knows all plans and reports all
+/// errors, gives the same answer.
+final class CachedPlan {
+  /// An element of the index, and the comparisons by which it is narrowed.
+  private struct Step {
+    let element: StoredIndex.Element
+    /// Indexes of parts of the shape: one equality, or comparisons by order.
+    let parts: [Int]
+    let isEquality: Bool
+  }
+
+  let shape: RequestShape
+  private let storage: EntityStorage
+  private let entities: StoreEntities
+  private let rows: RecordTree
+  /// `nil` when the index has no key.
+  private let keys: IndexTree?
+  private let steps: [Step]
+  /// The types of the parts' attributes; `nil` for a relationship.
+  private let types: [AttributeType?]
+  /// The test of a predicate that compares one text, but for the text.
+  private let textTest: RowTest?
+  /// Whether the keys of the index, if they are exact, are those of all rows that match, and of no
+  /// others.
+  private let countsKeys: Bool
+
+  /// The largest number of keys. More are left to a plan that compares its costs with others.
+  private static let limit = 64
+
+  /// - Parameter view: a view of a store with rows and indexes of its own.
+  /// - Returns: `nil` if the entity has subentities, or no index by which to find its rows.
+  init?(_ shape: RequestShape, _ binding: EntityBinding, in view: StoreView) throws {
+    guard !binding.entity.isAbstract, binding.entity.subentityNames.isEmpty,
+      let storage = view.entities.byIndex[binding.index], let rows = try view.rows(of: storage)
+    else { return nil }
+    var types: [AttributeType?] = []
+    for part in shape.parts {
+      guard let slot = binding.slot(named: part.name), storage.fieldBySlot[slot] >= 0 else {
+        return nil
+      }
+      let trait = binding.traits[slot]
+      guard part.isOfObject == (trait.attributeType == nil) else { return nil }
+      types.append(trait.attributeType)
+    }
+    var best: (index: EntityIndex, steps: [Step])?
+    for index in try view.indexes().indexes(of: storage.stored.number) where index.predicate == nil
+    {
+      let steps = Self.steps(index, shape, binding)
+      if !steps.isEmpty, Self.rank(steps) > best.map({ Self.rank($0.steps) }) ?? 0 {
+        best = (index, steps)
+      }
+    }
+    guard let (index, steps) = best else { return nil }
+    self.shape = shape
+    self.storage = storage
+    self.rows = rows
+    self.steps = steps
+    self.types = types
+    textTest = Self.textTest(shape, types, storage)
+    entities = view.entities
+    keys = try view.indexTree(index.stored)
+    countsKeys =
+      index.stored.entities == [storage.stored.number]
+      && steps.reduce(0) { $0 + $1.parts.count } == shape.parts.count
+  }
+
+  /// The elements of an index, from the first, that the comparisons of a shape narrow.
+  private static func steps(
+    _ index: EntityIndex, _ shape: RequestShape, _ binding: EntityBinding
+  ) -> [Step] {
+    var steps: [Step] = []
+    for element in index.stored.elements {
+      let parts = shape.parts.indices.filter { element.path == [shape.parts[$0].name] }
+      guard !parts.isEmpty,
+        // A key may hold a dangling reference.
+        element.kind != .reference
+          || binding.slot(named: element.path[0]).map { !binding.traits[$0].canDangle } ?? false
+      else { break }
+      let equal = parts.filter { shape.parts[$0].operator == .equal }
+      if equal.count == 1, parts.count == 1 {
+        steps.append(Step(element: element, parts: equal, isEquality: true))
+        continue
+      }
+      if equal.isEmpty, parts.allSatisfy({ shape.parts[$0].operator != .notEqual }) {
+        steps.append(Step(element: element, parts: parts, isEquality: false))
+      }
+      break
+    }
+    return steps
+  }
+
+  private static func textTest(
+    _ shape: RequestShape, _ types: [AttributeType?], _ storage: EntityStorage
+  ) -> RowTest? {
+    guard shape.parts.count == 1, types[0] == .string,
+      let slot = storage.binding.slot(named: shape.parts[0].name)
+    else { return nil }
+    let form: RowTest.Form
+    switch shape.parts[0].operator {
+    case .equal: form = .text
+    case .beginsWith: form = .prefix
+    default: return nil
+    }
+    return RowTest(form: form, orders: [.same], field: storage.table.fields[slot])
+  }
+
+  private static func rank(_ steps: [Step]) -> Int {
+    steps.reduce(0) { $0 + ($1.isEquality ? 4 : min($1.parts.count, 2)) }
+  }
+
+  // MARK: Rows
+
+  /// The objects of the rows that match a predicate of the plan's shape, in order.
+  ///
+  /// - Parameter limit: 0 for all.
+  func objects<Result: ManagedObject>(
+    _ predicate: FetchPredicate, limit: Int, _ session: StoreSession, _ intake: FetchIntake
+  ) throws -> [Result]? {
+    guard hasRightTypes(predicate), let range = range(of: predicate)?.range,
+      let references = try references(in: range)
+    else { return nil }
+    if references.isEmpty { return [] }
+    guard let rows = try rows(at: references, predicate, limit: limit == 0 ? .max : limit) else {
+      return nil
+    }
+    // From here on objects receive their rows, so that `nil` is no longer an answer. The intake
+    // checks the class of each.
+    if rows.count == 1 {
+      let object = try intake.take(try session.object(at: rows[0].reference), rows[0].row)
+      return [unsafeDowncast(object, to: Result.self)]
+    }
+    var objects: [Result] = []
+    objects.reserveCapacity(rows.count)
+    for (reference, row) in rows {
+      let object = try intake.take(try session.object(at: reference), row)
+      objects.append(unsafeDowncast(object, to: Result.self))
+    }
+    return objects
+  }
+
+  /// The number of rows that match a predicate of the plan's shape, if the keys tell.
+  func count(_ predicate: FetchPredicate) throws -> Int? {
+    guard countsKeys, hasRightTypes(predicate), let (range, isExact) = range(of: predicate), isExact
+    else { return nil }
+    guard let keys else { return 0 }
+    return try range.lower.withUnsafeBytes { lower in
+      guard let upper = range.upper else {
+        return try IndexKey.withSuccessor(of: lower) { try keys.keyCount(from: lower, to: $0) }
+      }
+      return try upper.withUnsafeBytes { try keys.keyCount(from: lower, to: $0) }
+    }
+  }
+
+  /// Whether each constant is of its attribute's type. What others mean, or whether they are an
+  /// error, is left to a plan.
+  private func hasRightTypes(_ predicate: FetchPredicate) -> Bool {
+    for index in types.indices {
+      guard let type = types[index] else { continue }
+      guard case .value(let value)? = predicate.constant(index), value.isOf(type),
+        shape.parts[index].operator != .beginsWith || type == .string
+      else { return false }
+    }
+    return true
+  }
+
+  /// The range of the keys of all rows that can match.
+  ///
+  /// - Returns: a range without an end if it has all keys that begin with its start, and whether
+  ///   its keys are only those of rows that match; `nil` if the constants correspond to no range.
+  private func range(of predicate: FetchPredicate) -> (range: KeyRange, isExact: Bool)? {
+    var prefix: [UInt8] = []
+    for step in steps {
+      if !prefix.isEmpty, !hasRoom(after: prefix) { return (KeyRange(lower: prefix), false) }
+      let kind = step.element.kind
+      guard step.isEquality else {
+        var interval = KeyInterval()
+        for part in step.parts {
+          guard case .value(let value)? = predicate.constant(part),
+            let demand = FetchCondition.Demand(shape.parts[part].operator, value)
+          else { return nil }
+          interval.narrow(by: demand, kind, after: prefix)
+        }
+        guard interval.isBoundedBelow || interval.isBoundedAbove else {
+          return prefix.isEmpty ? nil : (KeyRange(lower: prefix), false)
+        }
+        let range = interval.range(isAscending: step.element.isAscending)
+        return (
+          KeyRange(lower: prefix + range.lower, upper: range.upper.map { prefix + $0 }),
+          interval.isExact
+        )
+      }
+      guard let value = predicate.constant(step.parts[0]),
+        let (element, isWhole) = element(value, kind, after: prefix)
+      else { return prefix.isEmpty ? nil : (KeyRange(lower: prefix), false) }
+      let start = prefix.count
+      if prefix.isEmpty { prefix = element } else { prefix += element }
+      if !step.element.isAscending {
+        for index in start..<prefix.count { prefix[index] = ~prefix[index] }
+      }
+      if !isWhole { return (KeyRange(lower: prefix), false) }
+    }
+    return (KeyRange(lower: prefix), true)
+  }
+
+  private func hasRoom(after prefix: [UInt8]) -> Bool {
+    var writer = IndexKeyWriter()
+    writer.append(contentsOf: prefix)
+    return writer.hasRoom()
+  }
+
+  /// The element of a value in keys, and whether it holds the whole value.
+  private func element(
+    _ value: PredicateValue, _ kind: FieldKind, after prefix: [UInt8]
+  ) -> ([UInt8], isWhole: Bool)? {
+    switch value {
+    case .value(let value):
+      guard let bounds = KeyBounds(value, kind, after: prefix), bounds.low == bounds.high else {
+        return nil
+      }
+      return (bounds.low, bounds.isExact)
+    case .object(let identity):
+      guard kind == .reference, let reference = identity.objectID.flatMap(entities.reference) else {
+        return nil
+      }
+      var writer = IndexKeyWriter()
+      writer.append(to: reference)
+      return (writer.bytes, true)
+    case .collection: return nil
+    }
+  }
+
+  /// The rows that the keys of a range name, in order.
+  ///
+  /// - Returns: `nil` if there are too many, or keys of other entities.
+  private func references(in range: KeyRange) throws -> [Reference]? {
+    guard let keys else { return [] }
+    var found: [Reference] = []
+    var isUsual = true
+    try range.lower.withUnsafeBytes { lower in
+      try (range.upper ?? []).withUnsafeBytes { upper in
+        try keys.visitKeys(from: lower) { key in
+          // Most ranges consist of the keys that begin with `lower`.
+          guard
+            key.begins(with: lower)
+              || range.upper != nil && CanonicalText.byteOrder(key, upper) == .ascending
+          else { return false }
+          guard let reference = IndexKey.reference(of: key) else { return true }
+          isUsual = reference.entity == storage.stored.number && found.count < Self.limit
+          if isUsual { found.append(reference) }
+          return isUsual
+        }
+      }
+    }
+    guard isUsual else { return nil }
+    if found.count > 1 { found.sort() }
+    return found
+  }
+
+  private typealias Found = (reference: Reference, row: RowBytes)
+
+  private func rows(
+    at references: [Reference], _ predicate: FetchPredicate, limit: Int
+  ) throws -> [Found]? {
+    // In most cases one text is compared, which is tested where it is.
+    if var test = textTest, case .value(.string(var text))? = predicate.constant(0) {
+      return try text.withUTF8 { text in
+        test.high = UInt64(text.count)
+        return try withUnsafePointer(to: test) { test in
+          try rows(
+            at: references, UnsafeBufferPointer(start: test, count: 1),
+            UnsafeRawBufferPointer(text), limit: limit)
+        }
+      }
+    }
+    var builder = RowFilterBuilder(storage, of: entities)
+    for index in shape.parts.indices {
+      guard let comparison = predicate.comparison(index),
+        builder.append(.comparison(comparison))
+      else { return nil }
+    }
+    return try builder.constants.withUnsafeBytes { constants in
+      try builder.tests.withUnsafeBufferPointer {
+        try rows(at: references, $0, constants, limit: limit)
+      }
+    }
+  }
+
+  /// - Returns: `nil` if a row is missing or has another layout.
+  private func rows(
+    at references: [Reference], _ tests: UnsafeBufferPointer<RowTest>,
+    _ constants: UnsafeRawBufferPointer, limit: Int
+  ) throws -> [Found]? {
+    let shape = storage.shape
+    var found: [Found] = []
+    found.reserveCapacity(min(references.count, limit))
+    for reference in references where found.count < limit {
+      var isUsual = false
+      let isThere = try rows.withKeepableValue(for: reference.key) { row, owner in
+        guard let start = row.baseAddress, shape.isRight(start, row.count) else { return }
+        isUsual = true
+        // A test without constants does not read this pointer.
+        let constants = constants.baseAddress ?? start
+        for test in tests where !test.holds(in: start, constants) { return }
+        let owner = owner.takeUnretainedValue()
+        found.append((reference, RowBytes(start: start, byteCount: row.count, owner: owner)))
+      }
+      // A plan reads rows of other layouts, and reports a key without a row.
+      guard isThere, isUsual else { return nil }
+    }
+    return found
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether the bytes begin with a prefix; compares eight bytes at a time.
+  fileprivate func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
+    guard count >= prefix.count else { return false }
+    var index = 0
+    while index + 8 <= prefix.count {
+      if loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        != prefix.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      {
+        return false
+      }
+      index += 8
+    }
+    while index < prefix.count {
+      if self[index] != prefix[index] { return false }
+      index += 1
+    }
+    return true
+  }
+}

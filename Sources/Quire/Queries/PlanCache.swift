@@ -1,0 +1,98 @@
+import QuireModel
+
+/// The plans of requests that were made while one state of a store is read, by their shapes.
+///
+/// A program has few shapes of requests and makes many of each. A look-up compares names and
+/// operators, and makes nothing.
+private final class PlanCache: StateAttachment {
+  private enum Entry {
+    case plan(CachedPlan)
+    /// Requests of this shape need a plan each time.
+    case none(RequestShape)
+
+    var shape: RequestShape {
+      switch self {
+      case .plan(let plan): plan.shape
+      case .none(let shape): shape
+      }
+    }
+  }
+
+  private static let capacity = 64
+  private var entries: [Entry] = []
+
+  func plan(
+    _ entityName: String, _ predicate: FetchPredicate, _ model: ModelBinding, in view: StoreView
+  ) throws -> CachedPlan? {
+    for index in entries.indices where entries[index].shape.fits(entityName, predicate) {
+      // What is asked for often comes to the front.
+      if index > 0 { entries.swapAt(index, index - 1) }
+      if case .plan(let plan) = entries[max(0, index - 1)] { return plan }
+      return nil
+    }
+    guard let shape = RequestShape(entityName, predicate) else { return nil }
+    let plan = try model.entity(named: entityName).flatMap {
+      try CachedPlan(shape, $0, in: view)
+    }
+    if entries.count == Self.capacity { entries.removeLast() }
+    entries.append(plan.map { .plan($0) } ?? .none(shape))
+    return plan
+  }
+}
+
+extension StoreView {
+  fileprivate func cachedPlan(
+    _ entityName: String, _ predicate: FetchPredicate, _ model: ModelBinding
+  ) throws -> CachedPlan? {
+    let cache: PlanCache
+    if let kept = attachment as? PlanCache {
+      cache = kept
+    } else {
+      cache = PlanCache()
+      attachment = cache
+    }
+    return try cache.plan(entityName, predicate, model, in: self)
+  }
+}
+
+extension ManagedObjectContext {
+  /// The objects that a request finds by a plan that was made before, or is made for all requests
+  /// of its shape.
+  ///
+  /// - Returns: `nil` if the request needs a plan of its own.
+  final func objectsByCachedPlan<Result: ManagedObject>(
+    _ request: FetchRequest<Result>, _ intake: FetchIntake
+  ) throws -> [Result]? {
+    guard request.fetchOffset == 0, let predicate = request.predicate,
+      let (plan, session) = try cachedPlan(for: request, predicate)
+    else { return nil }
+    return try plan.objects(predicate, limit: request.fetchLimit, session, intake)
+  }
+
+  /// The number of objects that a request finds, in the same way.
+  final func countByCachedPlan<Result: ManagedObject>(
+    _ request: FetchRequest<Result>
+  ) throws -> Int? {
+    guard request.fetchOffset >= 0, let predicate = request.predicate,
+      let count = try cachedPlan(for: request, predicate)?.plan.count(predicate)
+    else { return nil }
+    let rest = max(0, count - request.fetchOffset)
+    return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
+  }
+
+  /// The plan for unsorted saved rows of the only store.
+  private func cachedPlan<Result: ManagedObject>(
+    for request: FetchRequest<Result>, _ predicate: FetchPredicate
+  ) throws -> (plan: CachedPlan, session: StoreSession)? {
+    guard request.sortDescriptors.isEmpty, request.fetchLimit >= 0, request.affectedStores == nil,
+      family == nil, changes.isEmpty || !request.includesPendingChanges
+    else { return nil }
+    let sessions = presentSessions()
+    guard sessions.count == 1, let model = modelBinding else { return nil }
+    let view = try sessions[0].latestView()
+    guard view.isPlain,
+      let plan = try view.cachedPlan(request.entityName, predicate, model)
+    else { return nil }
+    return (plan, sessions[0])
+  }
+}
