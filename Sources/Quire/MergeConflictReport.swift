@@ -7,7 +7,7 @@ public struct MergeConflictReport: Hashable, Sendable {
   /// The version the changes were made to.
   public var oldVersion: Int
   /// The version in the store; 0 when the object is gone. The same as ``oldVersion`` when it is
-  /// not the object itself that others have changed, but what leads to it: when it is to be
+  /// not the object itself that others have changed, but what refers to it: when it is to be
   /// deleted, and got members there that would be left without an owner.
   public var newVersion: Int
   /// The names of the properties that were changed here.

@@ -154,7 +154,7 @@ extension PersistenceError.Code {
   public static let persistentStoreCoordinatorLocking = Self(rawValue: 132010)
   /// An object is not in the store, or not any more.
   public static let managedObjectReferentialIntegrity = Self(rawValue: 133000)
-  /// A relationship would lead to an object of another store, or of another context.
+  /// A relationship would refer to an object of another store, or of another context.
   public static let managedObjectExternalRelationship = Self(rawValue: 133010)
   /// An object was changed in the store since it was read; ``PersistenceError/conflicts`` has what.
   public static let managedObjectMerge = Self(rawValue: 133020)

@@ -44,7 +44,7 @@ import Testing
     #expect(
       printed.take() == """
         error 134060: a class declares what cannot be a model
-          error 134060: Shelf.owner leads to ManagedObject, which is no entity's class: name the class of the destinations
+          error 134060: Shelf.owner refers to ManagedObject, which is no entity's class: name the class of the destinations
         """)
   }
 

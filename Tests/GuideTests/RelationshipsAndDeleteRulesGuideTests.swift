@@ -100,7 +100,7 @@ import Testing
     context.rollback()
     #expect(
       printed.take() == """
-        true Genre.books still leads to 2 objects, so the object cannot be deleted
+        true Genre.books still refers to 2 objects, so the object cannot be deleted
         """)
     #expect(try context.count(Genre.self) == 1)
   }

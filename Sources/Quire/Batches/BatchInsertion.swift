@@ -176,7 +176,8 @@ final class BatchInsertion {
         write.validation.checkCount(0, binding.relationship(slot), validated)
       } else if !links.contains(where: { $0.slot == slot }) {
         write.validation.fail(
-          .validationMissingMandatoryProperty, validated, binding.name(of: slot), "leads nowhere")
+          .validationMissingMandatoryProperty, validated, binding.name(of: slot),
+          "has no destination")
       }
       if write.validation.errors.count > count { isValid = false }
     }

@@ -135,7 +135,7 @@ private struct BatchDeletion {
           write.validation.fail(
             .validationRelationshipDeniedDelete, write.subject(reference, storage),
             storage.binding.name(of: slot),
-            "still leads to \(PersistenceError.objects(remaining.count)), so the object cannot be "
+            "still refers to \(PersistenceError.objects(remaining.count)), so the object cannot be "
               + "deleted")
           try write.stopAtManyErrors()
         }

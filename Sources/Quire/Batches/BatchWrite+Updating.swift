@@ -353,7 +353,7 @@ final class BatchUpdating {
       if destination == nil, storage.binding.traits[move.slot].limitsCount {
         write.validation.fail(
           .validationMissingMandatoryProperty, write.subject(reference, storage),
-          storage.binding.name(of: move.slot), "leads nowhere")
+          storage.binding.name(of: move.slot), "has no destination")
         try write.stopAtManyErrors()
       }
       return BatchLink(

@@ -112,7 +112,7 @@ final class BatchWrite {
         {
           validation.fail(
             .validationMissingMandatoryProperty, subject(reference, storage), relationship.name,
-            "leads nowhere")
+            "has no destination")
         }
       }
       try stopAtManyErrors()

@@ -33,7 +33,7 @@ extension ManagedObjectContext {
   /// Takes an object without a context into this one, to be saved with it.
   ///
   /// The deletion of an object of this context is taken back, with its effect on relationships:
-  /// what the delete rules have cleared leads to the object again, unless it leads to another one
+  /// what the delete rules have cleared refers to the object again, unless it refers to another one
   /// by now. Objects that were deleted along with it stay deleted. An object that a context has
   /// dropped before it was saved keeps its attributes; one whose deletion was saved becomes a new
   /// object.
@@ -212,7 +212,7 @@ extension ManagedObjectContext {
     for slot in object.binding.relationshipSlots {
       let given = object.ofArena { $0.binding.traits[slot].deleteRule }
       var rule = given
-      // No object may go on leading to one that was never stored, should it be inserted again.
+      // No object may go on referring to one that was never stored, should it be inserted again.
       if !object.isStored, rule != .cascade { rule = .nullify }
       switch rule {
       case .noAction, .deny: continue

@@ -74,7 +74,7 @@ extension ManagedObjectContext {
     session.pinnedView = nil
     session.formerVersions = [:]
     let objects = session.objects
-    // Undoing could lead to objects that are gone.
+    // Undoing could refer to objects that are gone.
     if !objects.isEmpty { forgetUndo() }
     for object in objects {
       watched.remove(object)

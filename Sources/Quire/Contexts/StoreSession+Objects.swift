@@ -40,7 +40,7 @@ extension StoreSession {
         reference.isTemporary
           ? "a new object of the parent context was deleted there by a hook that a fetch in its "
             + "child has called"
-          : "a reference leads to entity number \(reference.entity), which the store does not have")
+          : "a reference is to entity number \(reference.entity), which the store does not have")
     }
     let arena = arena(of: storage)
     recent = (reference.entity, .passUnretained(arena))

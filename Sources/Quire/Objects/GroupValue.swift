@@ -41,7 +41,7 @@ extension ManagedObject: GroupValue {
     else {
       throw PersistenceError(
         .unacceptableValue,
-        "some objects lead to no \(Self.self): group by a property that is optional, or leave them out"
+        "some objects have no \(Self.self) there: group by an optional property, or leave them out"
       )
     }
     guard let object = object as? Self else {

@@ -11,8 +11,8 @@ extension PropertyReading {
   ///
   /// - Attributes are equal, those that have to be unique as well: give the copy others before it
   ///   is saved. Derived attributes are computed when it is saved.
-  /// - Relationships lead to the same objects where these may have several on the other side, or
-  ///   where there is no other side: the copy of a track is on the same album. What leads back to
+  /// - Relationships refer to the same objects where these may have several on the other side, or
+  ///   where there is no other side: the copy of a track is on the same album. What refers back to
   ///   one object alone stays with the original.
   ///
   /// - Parameter owned: relationships whose objects are copied, too, each as by `copied()`: they
@@ -90,7 +90,7 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a destination leads back to one object alone, which would lose it to the copy.
+  /// Whether a destination refers back to one object alone, which would lose it to the copy.
   private final func isExclusive(_ slot: Int) throws -> Bool {
     let relationship = binding.relationship(slot)
     guard let name = relationship.inverse,

@@ -4,7 +4,7 @@ import QuireModel
 extension ManagedObject {
   final func isToMany(_ slot: Int) -> Bool { ofArena { $0.binding.traits[slot].isToMany } }
 
-  /// The slot on `object` of the relationship that leads back from one of this object's.
+  /// The slot on `object` of the relationship that refers back from one of this object's.
   final func inverseSlot(of slot: Int, on object: ManagedObject) -> Int? {
     let trait = ofArena { $0.binding.traits[slot] }
     // Objects of one context have bindings of one model.
@@ -21,7 +21,7 @@ extension ManagedObject {
     }
   }
 
-  /// The slot on `object` of the relationship that leads back.
+  /// The slot on `object` of the relationship that refers back.
   final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int?
   {
     relationship.inverse.flatMap { object.binding.slot(named: $0) }
@@ -48,7 +48,7 @@ extension ManagedObject {
     return try isStoredMember(object, slot)
   }
 
-  /// Checks that a relationship can lead to `object`.
+  /// Checks that a relationship can refer to `object`.
   ///
   /// - Throws: ``PersistenceError/Code/managedObjectExternalRelationship`` for an object of another
   ///   context or store, ``PersistenceError/Code/unacceptableValue`` for one of another entity.
@@ -86,7 +86,7 @@ extension ManagedObject {
       }
     var error = PersistenceError(
       .managedObjectExternalRelationship,
-      "\(entity.name).\(relationship.name) of \(objectID), of \(context.title), cannot lead to "
+      "\(entity.name).\(relationship.name) of \(objectID), of \(context.title), cannot refer to "
         + "\(destination.objectID), of \(destination.context.title): \(advice)")
     error.entityName = entity.name
     error.objectID = objectID
@@ -99,7 +99,7 @@ extension ManagedObject {
   ) -> PersistenceError {
     var error = PersistenceError(
       .managedObjectExternalRelationship,
-      "\(entity.name).\(relationship.name) of \(objectID) cannot lead to \(destination.objectID), "
+      "\(entity.name).\(relationship.name) of \(objectID) cannot refer to \(destination.objectID), "
         + "which is of another store: assign new objects to one store, or keep the other's URI")
     error.entityName = entity.name
     error.objectID = objectID

@@ -86,7 +86,7 @@ extension ManagedObject {
     }
   }
 
-  /// Whether the row leads to an object. Sessions are compared too, as objects of two stores may
+  /// Whether the row refers to an object. Sessions are compared too, as objects of two stores may
   /// have equal references.
   private func isStored(_ destination: ManagedObject?, _ slot: Int) -> Bool {
     guard destination?.reference == storedReference(slot) else { return false }

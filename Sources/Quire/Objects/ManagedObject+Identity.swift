@@ -12,8 +12,8 @@ extension PropertyReading {
   /// reset or is gone. Such an object shows the attributes it has read, and no relationships.
   ///
   /// A new object that a uniqueness constraint and a merge policy have made the same as another
-  /// leads to that one when it is saved: it has its context, its ID and its values, and what is set
-  /// is set there.
+  /// refers to that one when it is saved: it has its context, its ID and its values, and what is
+  /// set is set there.
   public var managedObjectContext: ManagedObjectContext? { context ?? successor?.context }
 }
 

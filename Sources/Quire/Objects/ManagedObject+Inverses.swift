@@ -24,7 +24,7 @@ extension ManagedObject {
     }
     guard let object, let inverse = ends.inverse else { return }
     if object.isToMany(inverse) { return try object.addInverse(inverse, to: self) }
-    // A row that was read before another save may lead to one that leads elsewhere.
+    // A row that was read before another save may refer to one that refers elsewhere.
     if let rival = ends.rival { try rival.removeInverse(slotOnRival(rival, slot), to: object) }
     try object.put(self, in: inverse)
   }
@@ -50,7 +50,7 @@ extension ManagedObject {
     try pendingAdd(object, slot, at: place)
     guard let inverse = ends.inverse else { return }
     if object.isToMany(inverse) {
-      // An object that leads to itself by a relationship that is its own inverse is there once.
+      // An object that refers to itself by a relationship that is its own inverse is there once.
       if object !== self || inverse != slot { try object.addInverse(inverse, to: self) }
       return
     }
@@ -172,7 +172,7 @@ extension ManagedObject {
     }
   }
 
-  /// Adds to the members of a to-many slot an object that leads here. A deleted object has kept
+  /// Adds to the members of a to-many slot an object that refers here. A deleted object has kept
   /// those that its delete rule has removed it from.
   private func addInverse(_ slot: Int, to object: ManagedObject) throws {
     if try !isDeleted || !holds(object, slot) { try pendingAdd(object, slot) }
@@ -187,7 +187,7 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a to-one slot leads to an object. No object is made for that.
+  /// Whether a to-one slot refers to an object. No object is made for that.
   private func leadsByOne(_ slot: Int, to object: ManagedObject) throws -> Bool {
     if hasSlots, case .one(let destination) = slots[slot] { return destination === object }
     try fulfil()
@@ -210,7 +210,7 @@ private struct RelationshipEnds {
   /// The former destination of a to-one side.
   var old: ManagedObject?
   var oldInverse: Int?
-  /// The slot of the new destination that leads back.
+  /// The slot of the new destination that refers back.
   var inverse: Int?
   /// The former destination of the new destination, where its side is to-one.
   var rival: ManagedObject?
@@ -225,7 +225,7 @@ extension ManagedObject {
     for _ in 1...Self.readyLimit where try isReady() { return }
     throw PersistenceError(
       .managedObjectContextLocking,
-      "\(objectID) cannot be changed: whenever its row is read, or that of what it leads to, an "
+      "\(objectID) cannot be changed: whenever its row is read, or that of what it refers to, an "
         + "object drops what was read")
   }
 

@@ -8,7 +8,7 @@ extension ManagedObject {
   /// Adds an object to a to-many relationship, at the end of an ordered one, unless it is there.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
-  ///   ``PersistenceError/Code/unacceptableValue`` when it is no to-many relationship, or leads to
+  ///   ``PersistenceError/Code/unacceptableValue`` when it is no to-many relationship, or refers to
   ///   other entities; ``PersistenceError/Code/managedObjectExternalRelationship`` for an object of
   ///   another context.
   public final func addToRelationship(_ object: ManagedObject, forKey key: String) throws {
@@ -138,8 +138,8 @@ extension ManagedObject {
 }
 
 extension PropertyReading {
-  /// The IDs of the objects that a relationship leads to, in order if it has one. No object is made
-  /// or read for that.
+  /// The IDs of the objects that a relationship refers to, in order if it has one. No object is
+  /// made or read for that.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship, and
   ///   what reading the store throws.
@@ -149,7 +149,7 @@ extension PropertyReading {
 
   /// Whether reading a relationship would go to the store.
   ///
-  /// A to-one relationship does so when the object it leads to is a fault. A to-many relationship
+  /// A to-one relationship does so when the object it refers to is a fault. A to-many relationship
   /// does so until it is changed here, also when it was read before: objects remember no members.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship.

@@ -90,7 +90,8 @@ extension ManagedObject {
     if context.deferredLinks != nil { markUpdated() }
   }
 
-  /// The changes by which the store's to-many relationship becomes one that leads to these objects.
+  /// The changes by which the store's to-many relationship becomes one that refers to these
+  /// objects.
   private func primitiveMembers(_ value: Any?, _ slot: Int) throws -> PendingMembers {
     let relationship = binding.relationship(slot)
     var seen: Set<ManagedObject> = []

@@ -1,7 +1,7 @@
 import QuireModel
 
 // A new object that a uniqueness constraint made the same as another: a merge policy has given its
-// values to that one, and a save has written it. The program still has the new object. It leads to
+// values to that one, and a save has written it. The program still has the new object. It refers to
 // the other one from then on: what is read of it and set to it is the other's.
 extension ManagedObject {
   /// The object that stands for this one; `nil` for all objects but those that gave way.

@@ -2,7 +2,7 @@ import QuireModel
 
 /// A type of a property that stands for a to-many relationship: a set or an array of objects.
 public protocol ToManyManagedValue<Member> {
-  /// The class of the objects that the relationship leads to.
+  /// The class of the objects that the relationship refers to.
   associatedtype Member: ManagedObject
 }
 

@@ -26,9 +26,10 @@ public struct ManagedProperty<Value> {
 extension ManagedProperty: Sendable {}
 
 extension ManagedProperty where Value: ToOneManagedValue {
-  /// The ID of the object that a to-one relationship leads to, and `nil` where it leads to none. No
-  /// object is made for that. The destination is looked up only where it may be gone: where there
-  /// is no inverse, or one whose delete rule is to take no action, and in a context with a parent.
+  /// The ID of the object that a to-one relationship refers to, and `nil` where it refers to none.
+  /// No object is made for that. The destination is looked up only where it may be gone: where
+  /// there is no inverse, or one whose delete rule is to take no action, and in a context with a
+  /// parent.
   ///
   /// As with the property itself, a fault is read for its reference, and what reading throws the
   /// context throws from its next fetch or save. The class of the destination is not checked.
@@ -47,7 +48,7 @@ extension ManagedObject: ToOneManagedValue {}
 
 extension Optional: ToOneManagedValue where Wrapped: ManagedObject {}
 
-/// A type of a property that leads to an object, or to none: the optional of a class of objects.
+/// A type of a property that refers to an object, or to none: the optional of a class of objects.
 public protocol OptionalObject<Wrapped> {
   /// The class of the object.
   associatedtype Wrapped: PropertyReading
@@ -56,7 +57,7 @@ public protocol OptionalObject<Wrapped> {
 extension Optional: OptionalObject where Wrapped: PropertyReading {}
 
 extension ManagedObject {
-  /// The ID of what a to-one property leads to. Errors are kept, as by the property.
+  /// The ID of what a to-one property refers to. Errors are kept, as by the property.
   @usableFromInline final func destinationID(ofProperty slot: Int) -> ManagedObjectID? {
     // The row of a clean object has it, unless the object it refers to shows another ID.
     if let reference = sureReference(slot),

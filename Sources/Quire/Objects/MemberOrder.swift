@@ -9,7 +9,7 @@
 /// A chunk that was not changed knows where its members were when the order was made, so that a
 /// save need not compare them.
 ///
-/// A member may be in the order twice: one that leads to itself by a relationship that is its own
+/// A member may be in the order twice: one that refers to itself by a relationship that is its own
 /// inverse. Such an order is searched from its beginning.
 final class MemberOrder {
   private final class Chunk {

@@ -79,7 +79,7 @@ final class PendingMembers {
     if hadOrder, isInOrder(object) { return }
     if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
     if let list { list.insert(object, at: place ?? list.count) }
-    // Undoing leads to what is hidden, or has left, as well.
+    // Undoing refers to what is hidden, or has left, as well.
     if object.state.contains(.propagated) || object.context == nil { shownAt = nil }
   }
 

@@ -47,7 +47,7 @@ extension PersistentStoreCoordinator {
   var classes: ObjectClasses { unsafeDowncast(knownClasses, to: ObjectClasses.self) }
 
   /// Compares the typed properties of all classes with the model: names, types of attributes,
-  /// to-one, to-many and order of relationships, and the classes that they lead to. Adding a store
+  /// to-one, to-many and order of relationships, and the classes that they refer to. Adding a store
   /// does the same first; a test may do it without one.
   ///
   /// One object of each class is made for that, without a context, once in a process.

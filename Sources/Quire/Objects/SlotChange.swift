@@ -6,7 +6,7 @@ import QuireModel
 /// changes.
 package enum SlotChange {
   case value(AttributeValue?)
-  /// A to-one relationship leads to this object.
+  /// A to-one relationship refers to this object.
   case one(ManagedObject?)
   case addition(ManagedObject)
   case removal(ManagedObject)

@@ -79,11 +79,10 @@ final class CachedPlan {
     var steps: [Step] = []
     for element in index.stored.elements {
       let parts = shape.parts.indices.filter { element.path == [shape.parts[$0].name] }
-      guard !parts.isEmpty,
-        // A key may hold a dangling reference.
-        element.kind != .reference
-          || binding.slot(named: element.path[0]).map { !binding.traits[$0].canDangle } ?? false
-      else { break }
+      let slot = binding.slot(named: element.path[0])
+      // A key may hold a dangling reference.
+      let canDangle = slot.map { binding.traits[$0].canDangle } ?? true
+      if parts.isEmpty || element.kind == .reference && canDangle { break }
       let equal = parts.filter { shape.parts[$0].operator == .equal }
       if equal.count == 1, parts.count == 1 {
         steps.append(Step(element: element, parts: equal, isEquality: true))

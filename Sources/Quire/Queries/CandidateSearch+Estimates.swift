@@ -80,7 +80,7 @@ extension CandidateSearch {
     return try links.tree.estimatedKeyCount(from: prefix, to: IndexKey.successor(of: prefix))
   }
 
-  /// The average number of objects that a row leads to by a relationship.
+  /// The average number of objects that a row refers to by a relationship.
   private func memberCount(_ relationship: String) throws -> Double {
     // Entities of a family may share a tree.
     var trees: Set<StoredEntity.Link> = []

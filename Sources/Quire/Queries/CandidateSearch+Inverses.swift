@@ -66,7 +66,7 @@ extension CandidateSearch {
     switch search.destinations {
     case .named(let objects): owners = objects
     case .found(let source, let destinations):
-      // The limit is larger, as many of them may have no row that leads to them.
+      // The limit is larger, as many of them may have no row that refers to them.
       guard let found = try destinations.read(source, limit: max(limit, destinations.limit)) else {
         return nil
       }

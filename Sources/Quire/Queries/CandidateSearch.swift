@@ -3,7 +3,7 @@ import QuireStorage
 
 /// Finds candidates: a superset of the rows of some entities that match a predicate.
 ///
-/// Sources of candidates are indexes, links that lead back from objects, and for a disjunction a
+/// Sources of candidates are indexes, links that refer back from objects, and for a disjunction a
 /// union of sources. The source with the lowest estimate is taken; the estimates come from the
 /// trees, without statistics (`CandidateSearch+Estimates.swift`). A wrong estimate costs time and
 /// changes no result, as the predicate is evaluated on every candidate.

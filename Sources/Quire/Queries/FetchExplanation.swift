@@ -98,7 +98,7 @@ public struct FetchExplanation: Hashable, Sendable {
     public let kind: Kind
     /// The conditions that narrow an index.
     public let conditions: [FetchPredicate]
-    /// The sources of which a union or an intersection is made, or from which links lead back;
+    /// The sources of which a union or an intersection is made, or from which links refer back;
     /// empty for the others.
     public let parts: [Source]
     /// The number of rows found, or named by the keys that are read. For the order of an index and

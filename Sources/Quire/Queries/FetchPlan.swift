@@ -7,7 +7,7 @@ import QuireStorage
 /// depend on the plan. There are three kinds:
 ///
 /// - Candidates, if they are at most a quarter of the rows: the objects that the predicate names,
-///   the keys of an index in the ranges that it allows, the links that lead back from objects in
+///   the keys of an index in the ranges that it allows, the links that refer back from objects in
 ///   its conditions, and unions and intersections of these (``CandidateSearch``). They are visited
 ///   in the order of the rows.
 /// - An index in the order of the request, if the request has a limit: the walk ends when enough

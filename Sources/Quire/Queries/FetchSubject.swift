@@ -28,7 +28,7 @@ struct FetchSubject<Subject: PathSubject>: PredicateSubject {
     if subquery.names == [FetchExpression.countOperator],
       let members = try start.countedMembers(at: names)
     {
-      // As often as ways lead to each.
+      // As often as ways refer to each.
       var count = 0
       for (member, ways) in members {
         inner.variables[subquery.variable] = member

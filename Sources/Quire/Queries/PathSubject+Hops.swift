@@ -3,7 +3,7 @@ import QuireModel
 // Paths through several to-many relationships. As many ways lead along one as the product of the
 // numbers of members says, most of them to objects that were reached before. Where it makes no
 // difference how often, each object is followed once from each step; where it does, an object is
-// followed once with the number of the ways that lead to it.
+// followed once with the number of the ways that refer to it.
 
 /// What tells the subjects of one fetch apart.
 enum SubjectKey: Hashable {

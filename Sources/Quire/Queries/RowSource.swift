@@ -25,7 +25,7 @@ indirect enum RowSource {
 }
 
 /// A search for the rows with a relationship to certain objects: the inverse relationship of those
-/// objects leads back to all of them.
+/// objects refers back to all of them.
 struct InverseSearch {
   let relationship: RelationshipDescription
   let inverse: String

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// A row or an object for key-value coding: its properties by name, and the objects they lead to.
+/// A row or an object for key-value coding: its properties by name, and the objects they refer to.
 ///
 /// It lets expressions be evaluated on rows as on objects. An object is made only when a function
 /// is called on it.

@@ -3,7 +3,7 @@ import QuireModel
 // Fetches from incremental stores.
 extension StoreFetch {
   /// Asks the store for the rows of the request. The predicate and the order are left out if a path
-  /// may lead to an object with unsaved changes, which the store does not know.
+  /// may refer to an object with unsaved changes, which the store does not know.
   func ask(_ rows: IncrementalRows, capacity: Int) throws -> IncrementalRows.Answer {
     try rows.fetch(request(capacity: capacity))
   }

@@ -269,7 +269,7 @@ extension StoreFetch {
       if !mustExist { return .noMatch }
       throw PersistenceError(
         .persistentStoreOpen,
-        "an index leads to \(rows.storage.stored.name)/p\(reference.key), which "
+        "an index refers to \(rows.storage.stored.name)/p\(reference.key), which "
           + "does not exist: the store is damaged")
     }
     return outcome

@@ -92,7 +92,8 @@ import Testing
           .validationMissingMandatoryProperty, .validationNumberTooLarge,
           .validationMissingMandatoryProperty,
         ])
-      #expect(details.first?.message == "Part.owner of object 1 of the batch request leads nowhere")
+      #expect(
+        details.first?.message == "Part.owner of object 1 of the batch request has no destination")
       #expect(error("Part", [["what": 1]])?.code == .undefinedKey)
       #expect(error("Part", [["number": "text"]])?.code == .unacceptableValue)
       #expect(error("Thing", [["friends": [thing.objectID]]])?.code == .unacceptableValue)

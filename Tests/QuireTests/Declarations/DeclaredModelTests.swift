@@ -237,7 +237,7 @@ private final class Room: ManagedObject {
     }
     #expect(
       try texts(One.self) == [
-        "One.plain leads to ManagedObject, which is no entity's class: name the class of the "
+        "One.plain refers to ManagedObject, which is no entity's class: name the class of the "
           + "destinations",
         "Kept has a mirror of its own (CustomReflectable), in which its properties are not found: "
           + "describe objects by description",
@@ -246,7 +246,7 @@ private final class Room: ManagedObject {
     final class Four: ManagedObject { @Managed var threes: Set<Three> }
     #expect(
       try texts(Three.self) == [
-        "Three.four and Four.threes lead to each other's classes: write "
+        "Three.four and Four.threes refer to each other's classes: write "
           + "@Managed(inverse: \\Four.threes) if they are two sides of one relationship, "
           + "@Managed(inverse: nil) if they are not"
       ])

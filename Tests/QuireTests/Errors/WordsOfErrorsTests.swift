@@ -69,7 +69,7 @@ import Testing
     let error = #expect(throws: PersistenceError.self) { try context.save() }
     #expect(error?.code == .validationRelationshipDeniedDelete && error?.key == "artwork")
     #expect(error?.objectID == frame.objectID)
-    #expect(error?.message.contains("still leads to 1 object, so") == true)
+    #expect(error?.message.contains("still refers to 1 object, so") == true)
     // What an override may do instead: lead the others elsewhere.
     try artwork.setValue(nil, forKey: "frame")
     try context.save()

@@ -122,7 +122,7 @@ struct ConflictSearch<States: ComparedStates> {
 
   // MARK: Deleted objects
 
-  /// Records a deleted object that another leads to, and that one too if its row here does not: as
+  /// Records a deleted object that another refers to, and that one too if its row here does not: as
   /// long as that is not read again, the deletion does not end the relationship.
   private mutating func record(
     _ object: ManagedObject, ledToBy other: Reference, _ session: StoreSession
@@ -196,7 +196,7 @@ struct ConflictSearch<States: ComparedStates> {
     }
   }
 
-  /// Whether the object with a reference leads to another one by the to-one inverse of a
+  /// Whether the object with a reference refers to another one by the to-one inverse of a
   /// relationship, with the changes of the context.
   private func leads(
     _ reference: Reference, to object: ManagedObject, _ relationship: RelationshipDescription,

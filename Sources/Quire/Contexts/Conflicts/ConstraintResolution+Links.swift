@@ -6,9 +6,9 @@ extension ConstraintResolution {
   /// Redirects all relationships to a new object to the one that stays.
   ///
   /// In an ordered relationship the survivor gets the position of the new object. A relationship
-  /// that cannot lead to the survivor, which is of another entity, leads nowhere.
+  /// that cannot refer to the survivor, which is of another entity, has no destination.
   ///
-  /// - Parameter replacing: whether a to-one relationship of the survivor that leads elsewhere
+  /// - Parameter replacing: whether a to-one relationship of the survivor that refers elsewhere
   ///   is replaced; otherwise it stays.
   func redirectLinks(
     from new: ManagedObject, to survivor: ManagedObject, replacing: Bool
@@ -26,7 +26,7 @@ extension ConstraintResolution {
     if !wasChanged, survivor.hasChanges { context.policyEffects?.recordRefresh(of: survivor) }
   }
 
-  /// - Parameter slot: the relationship of `source` that leads to the new object.
+  /// - Parameter slot: the relationship of `source` that refers to the new object.
   private func redirect(
     _ source: ManagedObject, _ slot: Int, from new: ManagedObject, to survivor: ManagedObject,
     replacing: Bool
@@ -61,7 +61,7 @@ extension ConstraintResolution {
     try source.setMembers(slot, order)
   }
 
-  /// Redirects relationships without an inverse that lead to a new object.
+  /// Redirects relationships without an inverse that refer to a new object.
   private func redirectOneSided(from new: ManagedObject, to survivor: ManagedObject) throws {
     for (object, slot) in leads.take(new)
     where object !== new && object.hasSlots && object.isAcceptable(survivor, slot) {
@@ -78,14 +78,14 @@ extension ConstraintResolution {
 }
 
 extension ManagedObject {
-  /// Whether a relationship may lead to `object`.
+  /// Whether a relationship may refer to `object`.
   fileprivate final func isAcceptable(_ object: ManagedObject, _ slot: Int) -> Bool {
     (try? checkDestination(object, slot)) != nil
   }
 }
 
-/// The relationships without an inverse that lead to new objects, found once for all of them. Some
-/// may lead elsewhere by now.
+/// The relationships without an inverse that refer to new objects, found once for all of them. Some
+/// may refer elsewhere by now.
 final class LinksWithoutInverse {
   private var byDestination: [ManagedObject: [(object: ManagedObject, slot: Int)]] = [:]
 

@@ -49,7 +49,7 @@ struct ConstraintResolution {
     context.processPendingChanges()
   }
 
-  /// Resolves a conflict against an object: a new one is removed, and relationships to it lead to
+  /// Resolves a conflict against an object: a new one is removed, and relationships to it refer to
   /// the winner; a changed one gets its former values of the constraint's properties.
   private func giveUp(
     _ object: ManagedObject, to winner: ManagedObject, _ conflict: ConstraintConflict, wholly: Bool

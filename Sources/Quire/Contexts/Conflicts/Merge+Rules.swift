@@ -18,7 +18,7 @@ struct MergeFacts {
   /// Orders that are not changed here, or not kept, and get several members by this merge: with the
   /// members as they are here, for the order of the new ones among each other.
   private(set) var arrivals: [Fact<[ManagedObject]>] = []
-  /// Members of objects whose deletion was undone, and whose rows still lead to the object.
+  /// Members of objects whose deletion was undone, and whose rows still refer to the object.
   private(set) var backlinks: [Fact<ManagedObject>] = []
 
   init(_ merge: Merge) throws {

@@ -80,7 +80,7 @@ extension MergeConflict {
 extension MergeConflictReport: CustomStringConvertible {
   public var description: String {
     if newVersion == 0 { return "\(objectID) was deleted" }
-    if newVersion == oldVersion { return "others lead to \(objectID), or no longer do" }
+    if newVersion == oldVersion { return "others refer to \(objectID), or no longer do" }
     let versions =
       "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
     if disputedProperties.isEmpty { return versions }

@@ -44,10 +44,10 @@
 /// with ``mergeByPropertyObjectTrump`` and ``overwrite``, otherwise the first.
 ///
 /// With every policy, where a new object is removed and another stays with its values,
-/// relationships to the former then lead to the latter, in the same position of an order. There are
-/// two exceptions: a to-one relationship of the survivor that leads elsewhere stays, unless
+/// relationships to the former then refer to the latter, in the same position of an order. There
+/// are two exceptions: a to-one relationship of the survivor that refers elsewhere stays, unless
 /// ``mergeByPropertyObjectTrump`` writes over it; and a relationship to another entity than the
-/// survivor's then leads nowhere.
+/// survivor's then has no destination.
 ///
 /// ## Custom policies
 ///

@@ -12,8 +12,8 @@
     /// What can be read, and change.
     private enum Subject: Hashable {
       case property(ObjectIdentifier, Int)
-      /// Which objects relationships to an entity lead to, as far as the objects at this end do not
-      /// change by it: by the deletion of a destination, or by another context's save.
+      /// Which objects relationships to an entity refer to, as far as the objects at this end do
+      /// not change by it: by the deletion of a destination, or by another context's save.
       case destinations(ofEntity: Int)
       case everything
     }
@@ -135,7 +135,7 @@
       }
     }
 
-    /// Reports the relationships that lead to objects of these entities: those to a parent of the
+    /// Reports the relationships that refer to objects of these entities: those to a parent of the
     /// entity as well.
     private func reportDestinations(_ names: Set<String>, _ model: ModelBinding) {
       var indices: Set<Int> = []
@@ -165,7 +165,7 @@
     ///
     /// What was read counts as changed when the property is about to be set, by the program or by
     /// the inverse relationship; and, when the context processes changes or merges those of others,
-    /// if the object was refreshed, rolled back, undone, or deleted, or if a relationship leads to
+    /// if the object was refreshed, rolled back, undone, or deleted, or if a relationship refers to
     /// an object that others have saved. Changes of other properties are not reported, except when
     /// more than 200 objects are refreshed together, after a reset, and when a save has computed
     /// derived attributes of more than 200: then all that was read counts as changed. What an

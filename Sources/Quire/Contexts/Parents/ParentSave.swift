@@ -6,7 +6,7 @@ import QuireStorage
 /// The parent may have changed relationships meanwhile. So each change is repeated in the parent by
 /// the functions that keep both sides of a relationship in agreement. The changes of the child do
 /// not contradict each other, so their order makes no difference; deletions come last, when no
-/// relationship is to lead to the deleted objects any more.
+/// relationship is to refer to the deleted objects any more.
 struct ParentSave {
   let save: ContextSave
   let child: ManagedObjectContext
@@ -210,7 +210,7 @@ struct ParentSave {
   }
 
   /// - Parameter identity: of the store of the child's object. The parent's object may still be
-  ///   new, and lead to stored ones.
+  ///   new, and refer to stored ones.
   private func put(
     _ pending: PendingMembers, _ slot: Int, _ object: ManagedObject, _ identity: StoreIdentity?
   ) throws {

@@ -33,7 +33,7 @@ extension ManagedObject {
   }
 
   /// Drops slots that equal the store's state, before that is replaced: members that were set to
-  /// those of the store, and cleared to-one slots whose row leads to an object that is gone.
+  /// those of the store, and cleared to-one slots whose row refers to an object that is gone.
   final func discardUnchanged(_ view: StoreView) {
     for slot in slots.indices {
       switch slots[slot] {

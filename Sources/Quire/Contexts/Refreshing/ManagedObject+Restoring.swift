@@ -27,8 +27,8 @@ extension ManagedObject {
     if pending.order?.contains(where: isGone) == true { pending.order?.removeAll(where: isGone) }
   }
 
-  /// Makes all destinations lead back to an object whose deletion was taken back, in ordered
-  /// relationships at its position in the store. Destinations that lead to another object by now
+  /// Makes all destinations refer back to an object whose deletion was taken back, in ordered
+  /// relationships at its position in the store. Destinations that refer to another object by now
   /// are removed, and so are deleted ones, as their own delete rules demand.
   final func restoreInverses() throws {
     for slot in binding.relationshipSlots {
@@ -63,7 +63,7 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a slot leads to an object, on this side of the relationship.
+  /// Whether a slot refers to an object, on this side of the relationship.
   final func leads(to object: ManagedObject, _ slot: Int) throws -> Bool {
     isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
   }

@@ -27,7 +27,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Changed objects that an object leads to in the store by one-to-one relationships. They may
+  /// Changed objects that an object refers to in the store by one-to-one relationships. They may
   /// have been led to others while this object showed no destination.
   private func changedCounterparts(of object: ManagedObject) -> [ManagedObject] {
     guard !changes.updated.isEmpty, object.context === self, object.isStored,

@@ -153,7 +153,7 @@ extension SaveOperation {
     for slot in slots where !object.binding.traits[slot].isForeignKeyOfOthers {
       guard case .many(let pending) = object.slots[slot] else { continue }
       func keys(_ objects: [ManagedObject]) throws -> [IncrementalStoreKey] {
-        // An object that leads to itself is added by both sides.
+        // An object that refers to itself is added by both sides.
         var seen: Set<ManagedObject> = []
         return try objects.filter { remains($0) && seen.insert($0).inserted }
           .map { try source.key(of: finalReference($0)) }

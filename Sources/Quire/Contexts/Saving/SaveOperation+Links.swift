@@ -44,7 +44,7 @@ extension SaveOperation {
     }
   }
 
-  /// Writes links again for objects whose rows still lead to an object whose deletion was undone:
+  /// Writes links again for objects whose rows still refer to an object whose deletion was undone:
   /// the deletion has removed the links, and left the rows.
   func writeLinksOfOthers(_ item: Insertion, _ writer: StoreWriter) throws {
     let binding = item.object.binding

@@ -2,17 +2,17 @@ import QuireModel
 
 // One-to-one relationships of objects whose deletion was undone.
 extension SaveOperation {
-  /// The relationships of returning objects that lead nowhere, and what their rows would be found
-  /// by: the relationship at the other end.
+  /// The relationships of returning objects that have no destination, and what their rows would be
+  /// found by: the relationship at the other end.
   private struct OpenEnd: Hashable {
     let entity: String
     let inverse: String
   }
 
-  /// Lets objects whose deletion was undone lead back to those whose rows lead to them by a
+  /// Lets objects whose deletion was undone refer back to those whose rows refer to them by a
   /// one-to-one relationship.
   ///
-  /// Where the delete rule is to take no action, such rows go on leading to a deleted object. One
+  /// Where the delete rule is to take no action, such rows go on referring to a deleted object. One
   /// of them may be another context's work, of which this object was not told before it was
   /// deleted: both ends would contradict each other in the store from now on.
   ///
@@ -50,7 +50,7 @@ extension SaveOperation {
     }
   }
 
-  /// The rows that lead to objects by a to-one relationship.
+  /// The rows that refer to objects by a to-one relationship.
   private func rows(
     of storage: EntityStorage, leadingBy slot: Int,
     to objects: [Reference: (object: ManagedObject, slot: Int)], _ view: StoreView
@@ -71,7 +71,7 @@ extension SaveOperation {
     return found
   }
 
-  /// The object of a row that leads here, unless this save deletes it or leads it elsewhere.
+  /// The object of a row that refers here, unless this save deletes it or leads it elsewhere.
   private func destination(at reference: Reference, _ slot: Int) throws -> ManagedObject? {
     let object = try session.object(at: reference)
     if object.isDeleted || object.isUpdated && object.isToBeWritten(slot) { return nil }

@@ -110,7 +110,7 @@ struct Validation {
   ) {
     if destination == nil || destination?.isDeleted == true {
       let name = object.binding.name(of: slot)
-      fail(.validationMissingMandatoryProperty, object, name, "leads nowhere")
+      fail(.validationMissingMandatoryProperty, object, name, "has no destination")
     }
   }
 
@@ -156,7 +156,7 @@ struct Validation {
       if remaining > 0 {
         fail(
           .validationRelationshipDeniedDelete, object, object.binding.name(of: slot),
-          "still leads to \(PersistenceError.objects(remaining)), so the object cannot be deleted")
+          "still refers to \(PersistenceError.objects(remaining)), so the object cannot be deleted")
       }
     }
   }

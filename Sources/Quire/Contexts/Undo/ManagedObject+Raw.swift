@@ -27,7 +27,7 @@ extension ManagedObject {
     isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
   }
 
-  /// Whether a to-many slot leads to an object, on this side of the relationship.
+  /// Whether a to-many slot refers to an object, on this side of the relationship.
   ///
   /// - Complexity: as ``isStoredMember(_:_:)``.
   final func holds(_ member: ManagedObject, _ slot: Int) throws -> Bool {
@@ -70,7 +70,7 @@ extension ManagedObject {
     return try session.object(at: reference)
   }
 
-  /// Whether all slots equal the row, and none leads to a hidden object, so that nothing is lost
+  /// Whether all slots equal the row, and none refers to a hidden object, so that nothing is lost
   /// when they are dropped.
   final var isAsStored: Bool {
     slots.indices.allSatisfy { slot in

@@ -49,7 +49,8 @@ struct PerformedChanges {
   /// Makes both sides of relationships agree, when all actions were performed: between two of them
   /// they need not. Another context may have changed one side in the store since they were
   /// registered: then a to-one side that the actions have set decides, and a member that they have
-  /// added. What an object that is back leads to leads back to it, unless it leads to another one.
+  /// added. What an object that is back refers to refers back to it, unless it refers to another
+  /// one.
   func makeAgree(in context: ManagedObjectContext) throws {
     for change in redirections {
       let object = change.object
@@ -98,7 +99,7 @@ extension ManagedObjectContext {
 
 // Agreement of both sides of a relationship, after one was changed alone.
 extension ManagedObject {
-  /// Removes this object from the inverses of its relationships, so that no object leads here any
+  /// Removes this object from the inverses of its relationships, so that no object refers here any
   /// more and no rule denies the deletion.
   final func removeInverses() throws {
     guard let context else { return }
@@ -113,7 +114,7 @@ extension ManagedObject {
     }
   }
 
-  /// Ends all relationships, on both sides, also where one side alone leads to the other.
+  /// Ends all relationships, on both sides, also where one side alone refers to the other.
   final func endRelationships() throws {
     for slot in binding.storedRelationshipSlots {
       for destination in try rawDestinations(slot) {
@@ -125,7 +126,7 @@ extension ManagedObject {
     }
   }
 
-  /// Makes the destinations of a slot lead back here. Those that lead to another object are
+  /// Makes the destinations of a slot refer back here. Those that refer to another object are
   /// removed.
   fileprivate final func makeAgree(_ slot: Int) throws {
     guard let context else { return }

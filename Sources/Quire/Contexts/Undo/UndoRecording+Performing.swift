@@ -181,7 +181,7 @@ extension UndoRecording {
     }
     if !object.isToMany(slot) {
       try change(slot, of: object) {
-        // A row may still lead to what left before.
+        // A row may still refer to what left before.
         if try object.rawOne(slot)?.context == nil { try object.put(destination, in: slot) }
       }
     } else if try !object.holds(destination, slot) {

@@ -176,7 +176,7 @@ struct DeclaredType: Sendable {
     return wrapped is any TransformableValue.Type ? .transformable : .unknown
   }
 
-  /// The class of the objects that a relationship leads to; `nil` for an attribute.
+  /// The class of the objects that a relationship refers to; `nil` for an attribute.
   var destination: ManagedObject.Type? {
     switch kind {
     case .object(let type), .set(let type), .array(let type): type

@@ -19,7 +19,7 @@ struct DeclaredModel {
   private var errors: [PersistenceError] = []
 
   /// - Parameter classes: with them come their superclasses, and all classes that relationships
-  ///   lead to.
+  ///   refer to.
   /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each mistake in
   ///   ``PersistenceError/detailedErrors``.
   static func declaration(of classes: [ManagedObject.Type]) throws -> ModelDeclaration {
@@ -39,7 +39,7 @@ struct DeclaredModel {
     return declaration
   }
 
-  /// The classes, their superclasses, and those that relationships lead to.
+  /// The classes, their superclasses, and those that relationships refer to.
   static func classes(of classes: [ManagedObject.Type]) -> [ManagedObject.Type] {
     var found: [ManagedObject.Type] = []
     var known: Set<ObjectIdentifier> = [ObjectIdentifier(ManagedObject.self)]
@@ -150,7 +150,7 @@ struct DeclaredModel {
     guard destination != ManagedObject.self else {
       return fail(
         new, property.name,
-        "leads to ManagedObject, which is no entity's class: name the class of the destinations")
+        "refers to ManagedObject, which is no entity's class: name the class of the destinations")
     }
     var relationship = RelationshipDescription(property.name, toMany: "")
     var inverse = PropertyDeclaration.Inverse.unsaid
@@ -280,7 +280,7 @@ struct DeclaredModel {
     }
   }
 
-  /// Two relationships that lead to each other's entities, of which nothing says whether they are
+  /// Two relationships that refer to each other's entities, of which nothing says whether they are
   /// each other's inverse: one that changes without the other is seldom meant.
   ///
   /// - Parameter model: which has completed the inverses that one side says.
@@ -302,7 +302,7 @@ struct DeclaredModel {
       let path = "\(other.entity.className).\(other.relationship.name)"
       fail(
         one.entity, one.relationship.name,
-        "and \(path) lead to each other's classes: write @Managed(inverse: \\\(path)) if they are "
+        "and \(path) refer to each other's classes: write @Managed(inverse: \\\(path)) if they are "
           + "two sides of one relationship, @Managed(inverse: nil) if they are not")
     }
   }

@@ -86,7 +86,7 @@ extension Managed {
   /// An array is an ordered relationship, a set one without an order.
   ///
   /// - Parameters:
-  ///   - inverse: the property that leads back. One side of a pair says it; if both did so by key
+  ///   - inverse: the property that refers back. One side of a pair says it; if both did so by key
   ///     paths, each would need the type of the other, which the compiler calls a circular
   ///     reference. The other side may say it by name.
   ///   - deleteRule: what happens to the destinations when the object is deleted.
@@ -138,8 +138,8 @@ extension Managed {
 
   /// A to-many relationship whose inverse is named, or whose other side says it.
   ///
-  /// - Parameter inverse: the name of the property that leads back; `nil` where two relationships
-  ///   lead to each other's classes and are not each other's inverse.
+  /// - Parameter inverse: the name of the property that refers back; `nil` where two relationships
+  ///   refer to each other's classes and are not each other's inverse.
   @inlinable
   public init(
     inverse: @autoclosure () -> InverseName = .unsaid, deleteRule: DeleteRule = .nullify,
@@ -161,7 +161,7 @@ extension Managed {
   /// `@Managed(inverse: \Artist.artworks) var artist: Artist?`.
   ///
   /// - Parameters:
-  ///   - inverse: the property that leads back. One side of a pair says it, see the initialiser of
+  ///   - inverse: the property that refers back. One side of a pair says it, see the initialiser of
   ///     to-many relationships.
   ///   - deleteRule: what happens to the destination when the object is deleted.
   ///   - minCount: 0 or 1. It adds nothing to the type, but it counts in the version hash: Xcode
@@ -230,8 +230,8 @@ extension Managed {
 
   /// A to-one relationship whose inverse is named, or whose other side says it.
   ///
-  /// - Parameter inverse: the name of the property that leads back; `nil` where two relationships
-  ///   lead to each other's classes and are not each other's inverse.
+  /// - Parameter inverse: the name of the property that refers back; `nil` where two relationships
+  ///   refer to each other's classes and are not each other's inverse.
   @inlinable
   public init(
     inverse: @autoclosure () -> InverseName = .unsaid, deleteRule: DeleteRule = .nullify,

@@ -27,7 +27,7 @@ extension ManagedObjectModel {
   /// its stores of earlier versions are migrated from what they say themselves.
   ///
   /// - Parameter classes: with them come their superclasses, and all classes that relationships
-  ///   lead to. Subclasses have to be named.
+  ///   refer to. Subclasses have to be named.
   /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each mistake in
   ///   ``PersistenceError/detailedErrors``; ``ModelError`` when the entities contradict each other.
   /// - Complexity: each class is looked at once in a process, by an object that is made for it.
@@ -41,7 +41,7 @@ extension ManagedObjectModel {
   }
 
   /// The classes of the model that some classes declare: with them come their superclasses, and all
-  /// that relationships lead to.
+  /// that relationships refer to.
   package static func classes(for classes: [ManagedObject.Type]) -> [ManagedObject.Type] {
     DeclaredModel.classes(of: classes)
   }

@@ -54,7 +54,7 @@ extension GroupQuery {
         }
         if case .collection = try check.type(of: group) {
           throw mistake(
-            group.description, entity, "leads to many: objects are grouped by one value each")
+            group.description, entity, "refers to many: objects are grouped by one value each")
         }
       }
       for aggregate in aggregates {
@@ -107,7 +107,7 @@ extension FetchExecution {
     }
     return try grouping.results { reference, store in
       guard let storage = try parts[store].view.storage(of: reference) else {
-        throw PersistenceError(.persistentStoreOpen, "a row leads to an entity that is not there")
+        throw PersistenceError(.persistentStoreOpen, "a row refers to an entity that is not there")
       }
       return ManagedObjectID(
         entity: storage.binding.entity, store: storage.identity, key: reference.key)

@@ -8,7 +8,7 @@ enum KeyPathNames {
     let path: AnyKeyPath
   }
 
-  /// A class with its properties, and what they lead to, as a model.
+  /// A class with its properties, and what they refer to, as a model.
   private final class Declared: Sendable {
     let model: ModelBinding
     let classes: ObjectClasses
