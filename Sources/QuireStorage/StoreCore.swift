@@ -22,8 +22,7 @@ final class StoreCore: @unchecked Sendable {
   private let closedFlag = Atomic(false)
   /// The bytes of the log in use, for statistics.
   private let logByteCount: Atomic<Int>
-  /// An object of the layer above that belongs to the store.
-  let companion = Mutex<(any AnyObject & Sendable)?>(nil)
+  let attachment = Mutex<(any StoreAttachment)?>(nil)
   var storage: StoreFile?
   /// The file of the store, which holds its lock; `nil` in memory.
   private var lockedFile: (any File)?

@@ -20,8 +20,6 @@ final class NewSlots: Sendable {
 extension EntityBinding {
   /// The slots of new objects. They stay for as long as the binding.
   var newSlots: UnsafeBufferPointer<ManagedObject.Slot> {
-    let new = companion.load() ?? companion.storeIfNil(NewSlots(self))
-    // Sound: a binding has no companion but this.
-    return UnsafeBufferPointer(unsafeDowncast(new, to: NewSlots.self).slots)
+    UnsafeBufferPointer(attachments.object { NewSlots(self) }.slots)
   }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Classes are registered with a coordinator, not in the process: two coordinators may use the same
 /// class for different entities, and a test may load a model any number of times.
-final class ObjectClasses: Sendable {
+final class ObjectClasses: RegisteredClasses {
   private let entities: [EntityBinding]
   /// In the order of the model's entities.
   private let byIndex: [ManagedObject.Type]
@@ -127,8 +127,25 @@ extension ModelBinding {
   func classes(
     _ types: [ManagedObject.Type], default defaultClass: ManagedObject.Type = ManagedObject.self
   ) -> ObjectClasses {
-    companion(of: (types + [defaultClass]).map { ObjectIdentifier($0) }) {
+    attachment { LastClasses() }.classes(types + [defaultClass]) {
       ObjectClasses(types, default: defaultClass, for: entities)
+    }
+  }
+}
+
+/// The classes that were registered last for a model. Mostly a program registers the same for all
+/// of its stacks.
+private final class LastClasses: Sendable {
+  private let last = Mutex<(types: [ObjectIdentifier], classes: ObjectClasses)?>(nil)
+
+  /// - Parameter make: called where other classes were registered last.
+  func classes(_ types: [ManagedObject.Type], _ make: () -> ObjectClasses) -> ObjectClasses {
+    let types = types.map { ObjectIdentifier($0) }
+    return last.withLock { last in
+      if let last, last.types == types { return last.classes }
+      let made = make()
+      last = (types, made)
+      return made
     }
   }
 }

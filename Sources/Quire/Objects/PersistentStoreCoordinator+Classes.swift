@@ -44,7 +44,7 @@ extension PersistentStoreCoordinator {
 
   // Sound: there are no other initializers than these.
   /// The classes of the model's objects.
-  var classes: ObjectClasses { unsafeDowncast(knownClasses, to: ObjectClasses.self) }
+  var classes: ObjectClasses { unsafeDowncast(registeredClasses, to: ObjectClasses.self) }
 
   /// Compares the typed properties of all classes with the model: names, types of attributes,
   /// to-one, to-many and order of relationships, and the classes that they refer to. Adding a store

@@ -43,3 +43,5 @@ extension StagedMigrationManager {
     try body()
   }
 }
+
+extension PersistentContainer: HandlerStack {}

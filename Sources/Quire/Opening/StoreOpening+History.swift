@@ -12,7 +12,7 @@ extension StoreOpening {
         try StoredHistory.end(in: transaction)
       }
       // Coordinators that have the store open already know it before they can save again.
-      if wanted { pages.companion { CommitHub() }.recordHistory() }
+      if wanted { pages.attachment { CommitHub() }.recordHistory() }
     }
   }
 }

@@ -1,5 +1,4 @@
 import QuireModel
-import Synchronization
 
 /// An entity prepared for rows and objects: its properties by slot.
 ///
@@ -67,8 +66,8 @@ final class EntityBinding: Sendable {
   let hasOrderedRelationships: Bool
   /// The default values of new objects, by slot; `nil` for those without.
   let defaultValues: [AttributeValue?]
-  /// What objects work out of the entity, once for all of them. It must not hold the binding.
-  let companion = AtomicLazyReference<AnyObject & Sendable>()
+  /// What objects work out of the entity, once for all of them.
+  let attachments = Attachments()
   /// What values must be beyond their type, by the slots of attributes; `nil` for anything.
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.

@@ -16,7 +16,7 @@ final class ModelBinding: Sendable {
     // Transformers belong to a coordinator; without any, all stacks of a model share one plan.
     plan =
       transformers.isEmpty
-      ? model.companion { ModelPlan(model) } : ModelPlan(model, transformers)
+      ? model.attachments.object { ModelPlan(model) } : ModelPlan(model, transformers)
     entities = plan.entities
   }
 
@@ -33,15 +33,10 @@ final class ModelBinding: Sendable {
 
   var hasDerivations: Bool { entities.contains { !$0.derivations.isEmpty } }
 
-  /// What is worked out once of the model with some classes, and made anew for others.
-  ///
-  /// There is one kind of it; it must not hold the model.
-  ///
-  /// - Parameter make: called where the last who asked has named other classes. Must not come back
-  ///   here.
-  func companion<Companion: AnyObject & Sendable>(
-    of types: [ObjectIdentifier], _ make: () -> Companion
-  ) -> Companion { plan.companion(of: types, make) }
+  /// What an upper floor works out of the model once, for all of its stacks; see ``Attachments``.
+  func attachment<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
+    plan.attachments.object(make)
+  }
 
   /// The parts that all new stores of this model share.
   func newStore() throws -> NewStore { try plan.newStore(of: model) }
@@ -53,9 +48,7 @@ private final class ModelPlan: Sendable {
   let entities: [EntityBinding]
   let hashBytes: [UInt8]
   let names: NameTable
-  private let lastCompanion = Mutex<
-    (types: [ObjectIdentifier], companion: any AnyObject & Sendable)?
-  >(nil)
+  let attachments = Attachments()
   private let madeStore = Mutex<NewStore?>(nil)
 
   init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
@@ -65,20 +58,6 @@ private final class ModelPlan: Sendable {
       EntityBinding($1, index: $0, in: model, names, transformers)
     }
     hashBytes = StoreSchema.hashBytes(of: model)
-  }
-
-  /// Mostly a program registers the same classes for all stacks of a model.
-  func companion<Companion: AnyObject & Sendable>(
-    of types: [ObjectIdentifier], _ make: () -> Companion
-  ) -> Companion {
-    lastCompanion.withLock { last in
-      if let last, last.types == types, let companion = last.companion as? Companion {
-        return companion
-      }
-      let made = make()
-      last = (types, made)
-      return made
-    }
   }
 
   func newStore(of model: ManagedObjectModel) throws -> NewStore {

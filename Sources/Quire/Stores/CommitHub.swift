@@ -23,7 +23,7 @@ protocol CommitListener: AnyObject, Sendable {
 /// notified of each other's saves. It holds its listeners weakly. Concurrent saves may be notified
 /// in either order: a notice has its commit number, and merging reads the state of the store
 /// itself.
-final class CommitHub: Sendable {
+final class CommitHub: StoreAttachment {
   // A class, for the reason given at ``AddedStores``.
   private final class Entry {
     weak var listener: (any CommitListener)?

@@ -49,7 +49,7 @@ public final class PersistentStore: Sendable {
     self.configurationName = configurationName
     self.incremental = incremental
     metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
-    hub = pages.companion { CommitHub() }
+    hub = pages.attachment { CommitHub() }
     if entities.schema.history != nil { hub.recordHistory() }
   }
 

@@ -42,7 +42,7 @@ public final class PersistentStoreCoordinator: Sendable {
   public let versionedModel: VersionedModel
   let binding: ModelBinding
   /// The classes of the model's objects, of which stores know no more.
-  let knownClasses: any AnyObject & Sendable
+  let registeredClasses: any RegisteredClasses
   private let current = Mutex<[PersistentStore]>([])
   /// The functions that make incremental stores, by their types.
   let storeMakers = Mutex<[StoreType: IncrementalStoreMaker]>([:])
@@ -56,11 +56,11 @@ public final class PersistentStoreCoordinator: Sendable {
 
   /// - Parameter classes: what ``ModelBinding/classes(_:)`` made.
   init(
-    _ versionedModel: VersionedModel, _ binding: ModelBinding, classes: any AnyObject & Sendable
+    _ versionedModel: VersionedModel, _ binding: ModelBinding, classes: any RegisteredClasses
   ) {
     self.versionedModel = versionedModel
     self.binding = binding
-    knownClasses = classes
+    registeredClasses = classes
   }
 
   deinit {
@@ -179,3 +179,6 @@ public final class PersistentStoreCoordinator: Sendable {
     try StoreFiles.inspecting(url) { snapshot, _ in try StoreSchema.model(in: snapshot) }
   }
 }
+
+/// The classes of a model's objects, as the object layer registers them with a coordinator.
+protocol RegisteredClasses: AnyObject, Sendable {}

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A checked set of entities that refer to each other.
 ///
 /// A model is immutable and shared freely between threads. Two models with equal entities are
@@ -62,7 +60,8 @@ public final class ManagedObjectModel: Sendable {
   public let versionChecksum: VersionHash
 
   private let indexes: [String: Int]
-  private let keptCompanion = Mutex<(any AnyObject & Sendable)?>(nil)
+  /// What is worked out of the model once, by those that use it.
+  package let attachments = Attachments()
 
   /// - Throws: ``ModelError`` when the declaration contradicts itself, or refers to something that
   ///   does not exist.
@@ -117,19 +116,6 @@ public final class ManagedObjectModel: Sendable {
     declaration.versionIdentifiers = versionIdentifiers
     declaration.userInfo = userInfo
     try self.init(declaration)
-  }
-
-  /// An object that is derived from the model once and released with it. It must not refer back to
-  /// the model. The model keeps one such object, of one type.
-  ///
-  /// - Parameter make: called for the first access only. Must not call this method again.
-  package func companion<Companion: AnyObject & Sendable>(_ make: () -> Companion) -> Companion {
-    keptCompanion.withLock { kept in
-      if let companion = kept as? Companion { return companion }
-      let made = make()
-      kept = made
-      return made
-    }
   }
 
   /// Readable hints: never part of a comparison.

@@ -23,7 +23,7 @@ public final class StagedMigrationManager: Sendable {
   /// The class of the objects that handlers see.
   let objectClass: ManagedObject.Type
   /// The container of the handler that is being called.
-  let current = Mutex<(any AnyObject & Sendable)?>(nil)
+  let current = Mutex<(any HandlerStack)?>(nil)
 
   /// - Parameters:
   ///   - stages: in the order of the versions' history. They are checked when a store is opened.
@@ -35,3 +35,6 @@ public final class StagedMigrationManager: Sendable {
     self.objectClass = objectClass
   }
 }
+
+/// The stack that a handler of a stage gets to work with.
+protocol HandlerStack: AnyObject, Sendable {}
