@@ -9,12 +9,13 @@ import QuireStorage
 /// case its methods return `nil`, and ``FetchExecution``, which knows all plans and reports all
 /// errors, gives the same answer.
 final class CachedPlan {
-  /// An element of the index, and the comparisons by which it is narrowed.
+  /// An element of the index that an equality fixes to a value, or the last one, in which
+  /// comparisons by order are a range. Plain, as a look-up walks through them.
   private struct Step {
-    let element: StoredIndex.Element
-    /// Indexes of parts of the shape: one equality, or comparisons by order.
-    let parts: [Int]
-    let isEquality: Bool
+    let kind: FieldKind
+    let isAscending: Bool
+    /// The part of the shape that is the equality; `nil` where there is a range.
+    let equality: Int?
   }
 
   let shape: RequestShape
@@ -24,6 +25,8 @@ final class CachedPlan {
   /// `nil` when the index has no key.
   private let keys: IndexTree?
   private let steps: [Step]
+  /// The parts of the shape that are the range of the last step; empty where it is an equality.
+  private let rangeParts: [Int]
   /// The types of the parts' attributes; `nil` for a relationship.
   private let types: [AttributeType?]
   /// The test of a predicate that compares one text, but for the text.
@@ -50,50 +53,62 @@ final class CachedPlan {
       guard part.isOfObject == (trait.attributeType == nil) else { return nil }
       types.append(trait.attributeType)
     }
-    var best: (index: EntityIndex, steps: [Step])?
+    var best: (index: EntityIndex, found: Steps)?
     for index in try view.indexes().indexes(of: storage.stored.number) where index.predicate == nil
     {
-      let steps = Self.steps(index, shape, binding)
-      if !steps.isEmpty, Self.rank(steps) > best.map({ Self.rank($0.steps) }) ?? 0 {
-        best = (index, steps)
-      }
+      let found = Self.steps(index, shape, binding)
+      if found.rank > best?.found.rank ?? 0 { best = (index, found) }
     }
-    guard let (index, steps) = best else { return nil }
+    guard let (index, found) = best else { return nil }
     self.shape = shape
     self.storage = storage
     self.rows = rows
-    self.steps = steps
+    steps = found.steps
+    rangeParts = found.rangeParts
     self.types = types
     textTest = Self.textTest(shape, types, storage)
     entities = view.entities
     keys = try view.indexTree(index.stored)
     countsKeys =
       index.stored.entities == [storage.stored.number]
-      && steps.reduce(0) { $0 + $1.parts.count } == shape.parts.count
+      && found.partCount == shape.parts.count
+  }
+
+  private struct Steps {
+    var steps: [Step] = []
+    var rangeParts: [Int] = []
+
+    /// The number of comparisons that narrow the search.
+    var partCount: Int { steps.count { $0.equality != nil } + rangeParts.count }
+    /// A number by which indexes are compared: the one that narrows more has the higher rank.
+    var rank: Int { steps.count { $0.equality != nil } * 4 + min(rangeParts.count, 2) }
   }
 
   /// The elements of an index, from the first, that the comparisons of a shape narrow.
   private static func steps(
     _ index: EntityIndex, _ shape: RequestShape, _ binding: EntityBinding
-  ) -> [Step] {
-    var steps: [Step] = []
+  ) -> Steps {
+    var found = Steps()
     for element in index.stored.elements {
       let parts = shape.parts.indices.filter { element.path == [shape.parts[$0].name] }
       let slot = binding.slot(named: element.path[0])
       // A key may hold a dangling reference.
       let canDangle = slot.map { binding.traits[$0].canDangle } ?? true
       if parts.isEmpty || element.kind == .reference && canDangle { break }
-      let equal = parts.filter { shape.parts[$0].operator == .equal }
-      if equal.count == 1, parts.count == 1 {
-        steps.append(Step(element: element, parts: equal, isEquality: true))
+      func step(_ equality: Int?) -> Step {
+        Step(kind: element.kind, isAscending: element.isAscending, equality: equality)
+      }
+      if parts.count == 1, shape.parts[parts[0]].operator == .equal {
+        found.steps.append(step(parts[0]))
         continue
       }
-      if equal.isEmpty, parts.allSatisfy({ shape.parts[$0].operator != .notEqual }) {
-        steps.append(Step(element: element, parts: parts, isEquality: false))
+      if parts.allSatisfy({ shape.parts[$0].operator.isRange }) {
+        found.steps.append(step(nil))
+        found.rangeParts = parts
       }
       break
     }
-    return steps
+    return found
   }
 
   private static func textTest(
@@ -109,10 +124,6 @@ final class CachedPlan {
     default: return nil
     }
     return RowTest(form: form, orders: [.same], field: storage.table.fields[slot])
-  }
-
-  private static func rank(_ steps: [Step]) -> Int {
-    steps.reduce(0) { $0 + ($1.isEquality ? 4 : min($1.parts.count, 2)) }
   }
 
   // MARK: Rows
@@ -176,37 +187,39 @@ final class CachedPlan {
   ///   its keys are only those of rows that match; `nil` if the constants correspond to no range.
   private func range(of predicate: FetchPredicate) -> (range: KeyRange, isExact: Bool)? {
     var prefix: [UInt8] = []
-    for step in steps {
+    for index in steps.indices {
+      let step = steps[index]
       if !prefix.isEmpty, !hasRoom(after: prefix) { return (KeyRange(lower: prefix), false) }
-      let kind = step.element.kind
-      guard step.isEquality else {
-        var interval = KeyInterval()
-        for part in step.parts {
-          guard case .value(let value)? = predicate.constant(part),
-            let demand = FetchCondition.Demand(shape.parts[part].operator, value)
-          else { return nil }
-          interval.narrow(by: demand, kind, after: prefix)
-        }
-        guard interval.isBoundedBelow || interval.isBoundedAbove else {
-          return prefix.isEmpty ? nil : (KeyRange(lower: prefix), false)
-        }
-        let range = interval.range(isAscending: step.element.isAscending)
-        return (
-          KeyRange(lower: prefix + range.lower, upper: range.upper.map { prefix + $0 }),
-          interval.isExact
-        )
-      }
-      guard let value = predicate.constant(step.parts[0]),
-        let (element, isWhole) = element(value, kind, after: prefix)
+      guard let equality = step.equality else { return range(of: predicate, step, after: prefix) }
+      guard let value = predicate.constant(equality),
+        let (element, isWhole) = element(value, step.kind, after: prefix)
       else { return prefix.isEmpty ? nil : (KeyRange(lower: prefix), false) }
       let start = prefix.count
       if prefix.isEmpty { prefix = element } else { prefix += element }
-      if !step.element.isAscending {
+      if !step.isAscending {
         for index in start..<prefix.count { prefix[index] = ~prefix[index] }
       }
       if !isWhole { return (KeyRange(lower: prefix), false) }
     }
     return (KeyRange(lower: prefix), true)
+  }
+
+  private func range(
+    of predicate: FetchPredicate, _ step: Step, after prefix: [UInt8]
+  ) -> (range: KeyRange, isExact: Bool)? {
+    var interval = KeyInterval()
+    for part in rangeParts {
+      guard case .value(let value)? = predicate.constant(part),
+        let demand = FetchCondition.Demand(shape.parts[part].operator, value)
+      else { return nil }
+      interval.narrow(by: demand, step.kind, after: prefix)
+    }
+    guard interval.isBoundedBelow || interval.isBoundedAbove else {
+      return prefix.isEmpty ? nil : (KeyRange(lower: prefix), false)
+    }
+    let range = interval.range(isAscending: step.isAscending)
+    let upper = range.upper.map { prefix + $0 }
+    return (KeyRange(lower: prefix + range.lower, upper: upper), interval.isExact)
   }
 
   private func hasRoom(after prefix: [UInt8]) -> Bool {
@@ -336,5 +349,15 @@ extension UnsafeRawBufferPointer {
       index += 1
     }
     return true
+  }
+}
+
+extension FetchPredicate.Operator {
+  /// Whether the values of which it is true are adjacent in an index.
+  fileprivate var isRange: Bool {
+    switch self {
+    case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .beginsWith: true
+    default: false
+    }
   }
 }

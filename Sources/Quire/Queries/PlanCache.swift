@@ -5,17 +5,12 @@ import QuireModel
 /// A program has few shapes of requests and makes many of each. A look-up compares names and
 /// operators, and makes nothing.
 private final class PlanCache: StateAttachment {
-  private enum Entry {
-    case plan(CachedPlan)
-    /// Requests of this shape need a plan each time.
-    case none(RequestShape)
+  private final class Entry {
+    let shape: RequestShape
+    /// `nil` where requests of this shape need a plan each time.
+    let plan: CachedPlan?
 
-    var shape: RequestShape {
-      switch self {
-      case .plan(let plan): plan.shape
-      case .none(let shape): shape
-      }
-    }
+    init(_ shape: RequestShape, _ plan: CachedPlan?) { (self.shape, self.plan) = (shape, plan) }
   }
 
   private static let capacity = 64
@@ -26,16 +21,16 @@ private final class PlanCache: StateAttachment {
   ) throws -> CachedPlan? {
     for index in entries.indices where entries[index].shape.fits(entityName, predicate) {
       // What is asked for often comes to the front.
-      if index > 0 { entries.swapAt(index, index - 1) }
-      if case .plan(let plan) = entries[max(0, index - 1)] { return plan }
-      return nil
+      if index == 0 { return entries[0].plan }
+      entries.swapAt(index, index - 1)
+      return entries[index - 1].plan
     }
     guard let shape = RequestShape(entityName, predicate) else { return nil }
     let plan = try model.entity(named: entityName).flatMap {
       try CachedPlan(shape, $0, in: view)
     }
     if entries.count == Self.capacity { entries.removeLast() }
-    entries.append(plan.map { .plan($0) } ?? .none(shape))
+    entries.append(Entry(shape, plan))
     return plan
   }
 }

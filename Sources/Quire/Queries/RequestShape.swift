@@ -83,16 +83,12 @@ extension FetchPredicate.Comparison {
   /// What a comparison of a property with a constant has in common with others.
   fileprivate var shape: RequestShape.Part? {
     guard modifier == .direct, options.comparesTextAsItIs, case .keyPath(let path) = left,
-      path.count == 1
+      path.count == 1, case .constant(let constant?) = right
     else { return nil }
-    switch (`operator`, right) {
-    case (.equal, .constant(.object?)):
-      return .init(name: path[0], operator: `operator`, isOfObject: true)
-    case (
-      .equal, .constant(.value?)
-    ), (.notEqual, .constant(.value?)), (.lessThan, .constant(.value?)),
-      (.lessThanOrEqual, .constant(.value?)), (.greaterThan, .constant(.value?)),
-      (.greaterThanOrEqual, .constant(.value?)), (.beginsWith, .constant(.value?)):
+    switch (constant, `operator`) {
+    case (.object, .equal): return .init(name: path[0], operator: .equal, isOfObject: true)
+    case (.value, .equal), (.value, .notEqual), (.value, .lessThan), (.value, .lessThanOrEqual),
+      (.value, .greaterThan), (.value, .greaterThanOrEqual), (.value, .beginsWith):
       return .init(name: path[0], operator: `operator`, isOfObject: false)
     default: return nil
     }
