@@ -35,6 +35,9 @@ final class CachedPlan {
   /// others.
   private let countsKeys: Bool
 
+  /// The entity of the last constant that was an object, and its number in the store.
+  private var lastDestination: (name: String, number: UInt16)?
+
   /// The largest number of keys. More are left to a plan that compares its costs with others.
   private static let limit = 64
 
@@ -239,7 +242,7 @@ final class CachedPlan {
       }
       return (bounds.low, bounds.isExact)
     case .object(let identity):
-      guard kind == .reference, let reference = identity.objectID.flatMap(entities.reference) else {
+      guard kind == .reference, let reference = identity.objectID.flatMap(reference) else {
         return nil
       }
       var writer = IndexKeyWriter()
@@ -247,6 +250,15 @@ final class CachedPlan {
       return (writer.bytes, true)
     case .collection: return nil
     }
+  }
+
+  private func reference(of id: ManagedObjectID) -> Reference? {
+    if let last = lastDestination, id.store == storage.identity, id.entity.name == last.name {
+      return Reference(entity: last.number, key: id.key)
+    }
+    guard let reference = entities.reference(of: id) else { return nil }
+    if id.store == storage.identity { lastDestination = (id.entity.name, reference.entity) }
+    return reference
   }
 
   /// The rows that the keys of a range name, in order.
