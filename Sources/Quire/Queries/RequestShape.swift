@@ -34,15 +34,18 @@ struct RequestShape {
 
   /// Whether requests of an entity with this predicate have the shape.
   func fits(_ entityName: String, _ predicate: FetchPredicate) -> Bool {
-    guard self.entityName == entityName, predicate.conjunctCount == parts.count else {
-      return false
-    }
-    for index in parts.indices {
-      guard let comparison = predicate.comparison(index), comparison.has(parts[index]) else {
-        return false
+    guard self.entityName == entityName else { return false }
+    switch predicate {
+    case .comparison(let comparison): return parts.count == 1 && comparison.has(parts[0])
+    case .and(let conjuncts):
+      guard conjuncts.count == parts.count else { return false }
+      for index in parts.indices {
+        guard case .comparison(let comparison) = conjuncts[index], comparison.has(parts[index])
+        else { return false }
       }
+      return true
+    default: return false
     }
-    return true
   }
 }
 
