@@ -163,7 +163,7 @@ final class CachedPlan {
   func count(_ predicate: FetchPredicate) throws -> Int? {
     guard countsKeys, hasRightTypes(predicate), let (range, isExact) = range(of: predicate), isExact
     else { return nil }
-    guard let keys else { return 0 }
+    guard let keys, !range.isEmpty else { return 0 }
     return try range.lower.withUnsafeBytes { lower in
       guard let upper = range.upper else {
         return try IndexKey.withSuccessor(of: lower) { try keys.keyCount(from: lower, to: $0) }

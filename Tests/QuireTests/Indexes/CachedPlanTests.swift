@@ -134,6 +134,32 @@ struct CachedPlanTests {
     #expect(count > 100)
   }
 
+  @Test func `comparisons that contradict each other find nothing, and count nothing`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        Attribute("number", .integer32)
+        Attribute("name", .string)
+        FetchIndex("byNumber", on: "number")
+        FetchIndex("byNameAndNumber", on: "name", .descending("number"))
+      }
+    }
+    let context = try ManagedObjectContext.stubbed(model)
+    for number in 0..<40 { try context.add("Thing", ["number": number, "name": "n\(number % 2)"]) }
+    try context.save()
+    for (low, high, expected) in [(5, 3, 0), (5, 5, 0), (5, 6, 0), (5, 7, 1), (3, 20, 16)] {
+      var request = FetchRequest<ManagedObject>(entityName: "Thing")
+      request.predicate = Key("number") > low && Key("number") < high
+      #expect(try context.count(for: request) == expected, "\(request)")
+      #expect(try context.fetch(request).count == expected, "\(request)")
+      request.predicate = Key("name") == "n0" && Key("number") > low && Key("number") < high
+      let even = (low + 1..<max(low + 1, high)).count { $0 % 2 == 0 }
+      #expect(try context.count(for: request) == even, "\(request)")
+      #expect(try context.fetch(request).count == even, "\(request)")
+      request.predicate = Key("number") == low && Key("number") == high
+      #expect(try context.count(for: request) == (low == high ? 1 : 0), "\(request)")
+    }
+  }
+
   @Test func `an index of some objects does not answer for the others`() throws {
     let model = try ManagedObjectModel {
       Entity("Thing") {
