@@ -29,6 +29,7 @@ final class CachedPlan {
   private let rangeParts: [Int]
   /// The types of the parts' attributes; `nil` for a relationship.
   private let types: [AttributeType?]
+  private let isOneEquality: Bool
   /// The test of a predicate that compares one text, but for the text.
   private let textTest: RowTest?
   /// Whether the keys of the index, if they are exact, are those of all rows that match, and of no
@@ -69,6 +70,7 @@ final class CachedPlan {
     steps = found.steps
     rangeParts = found.rangeParts
     self.types = types
+    isOneEquality = shape.parts.count == 1 && shape.parts[0].operator == .equal
     textTest = Self.textTest(shape, types, storage)
     entities = view.entities
     keys = try view.indexTree(index.stored)
@@ -175,6 +177,8 @@ final class CachedPlan {
   /// Whether each constant is of its attribute's type. What others mean, or whether they are an
   /// error, is left to a plan.
   private func hasRightTypes(_ predicate: FetchPredicate) -> Bool {
+    // A value of another type has no key, or that of the value which it equals.
+    if isOneEquality { return true }
     for index in types.indices {
       guard let type = types[index] else { continue }
       guard case .value(let value)? = predicate.constant(index), value.isOf(type),
