@@ -34,7 +34,6 @@ package enum PredicateFormatMemory {
   private struct Formats {
     /// For each format its entries for arguments of several kinds; none for one that was read once.
     var entries: [String: [Entry]] = [:]
-    var count = 0
   }
 
   private static let capacity = 128
@@ -63,9 +62,8 @@ package enum PredicateFormatMemory {
     let wasRead = formats.withLock { formats in
       if formats.entries[format] != nil { return true }
       // Formats that are in use come back soon.
-      if formats.count == capacity { formats = Formats() }
+      if formats.entries.count >= capacity { formats = Formats() }
       formats.entries[format] = []
-      formats.count += 1
       return false
     }
     guard wasRead, let entry = entry(format, arguments, predicate) else { return }
@@ -78,10 +76,17 @@ package enum PredicateFormatMemory {
     }
   }
 
+  /// Whether an argument is a text that is too long to be kept as a key path.
+  private static func hasLongText(_ arguments: [PredicateValue?]) -> Bool {
+    arguments.contains { argument in
+      if case .value(.string(let text))? = argument { text.utf8.count > longest } else { false }
+    }
+  }
+
   private static func entry(
     _ format: String, _ arguments: [PredicateValue?], _ predicate: FetchPredicate
   ) -> Entry? {
-    guard arguments.count <= ArgumentMark.limit,
+    guard arguments.count <= ArgumentMark.limit, !hasLongText(arguments),
       var parser = try? PredicateFormatParser(format, arguments)
     else { return nil }
     parser.marksArguments = true
