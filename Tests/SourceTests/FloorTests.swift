@@ -30,6 +30,28 @@ import Testing
         return String(name.prefix { $0 != "." })
       }
     }
+    /// The floor of its folder, or of the nearest one around it that has one.
+    func floor(in floors: [String: Int]) -> Int? {
+      var folder = path.split(separator: "/").dropFirst().dropLast()
+      while !folder.isEmpty {
+        if let floor = floors[folder.joined(separator: "/")] { return floor }
+        folder.removeLast()
+      }
+      return nil
+    }
+
+    /// The names of functions that the file declares.
+    var functions: Set<Substring> {
+      Set(
+        lines.compactMap { line in
+          let words = SourceFile.words(of: line)
+          guard let index = words.firstIndex(of: "func"), index + 1 < words.count else {
+            return nil
+          }
+          return words[index + 1]
+        })
+    }
+
     private static let typeKeywords: Set<Substring> = [
       "actor", "class", "enum", "protocol", "struct",
     ]
@@ -157,9 +179,6 @@ import Testing
   @Test func `no folder names a type of a floor above it`() throws {
     let floors = try floors()
     let files = try Self.sources.get()
-    func floor(of file: SourceFile) -> Int? {
-      floors["\(file.floor)/\(file.folder)"] ?? floors[file.floor]
-    }
     for target in Set(floors.keys.filter { $0.contains("/") }.map { $0.prefix { $0 != "/" } }) {
       let own = files.filter { $0.floor == target }
       for folder in Set(own.map(\.folder)) where !folder.isEmpty {
@@ -167,15 +186,40 @@ import Testing
       }
       var homes: [Substring: Int] = [:]
       for file in own {
-        let floor = try #require(floor(of: file))
+        let floor = try #require(file.floor(in: floors))
         for type in file.types { homes[Substring(type)] = floor }
       }
       for file in own {
-        let floor = try #require(floor(of: file))
+        let floor = try #require(file.floor(in: floors))
         for (number, line) in file.lines.enumerated() {
           for word in SourceFile.words(of: line) where homes[word] ?? 0 > floor {
             Issue.record("\(file.path):\(number + 1) names \(word), which is above it")
           }
+        }
+      }
+    }
+  }
+
+  /// What is done with objects and contexts are members of theirs, which types do not tell apart: a
+  /// function whose name is declared in a folder of `Contexts` alone is not called below it.
+  @Test func `no file of objects and contexts calls an operation of a floor above it`() throws {
+    let floors = try floors()
+    var homes: [Substring: Int] = [:]
+    var callers: [(file: SourceFile, functions: Set<Substring>, floor: Int)] = []
+    for file in try Self.sources.get() where file.floor == "Quire" {
+      let functions = file.functions
+      let isOfContexts = file.folder == "Contexts" || file.folder == "Objects"
+      // Another floor may have a function of the same name.
+      let floor = isOfContexts ? try #require(file.floor(in: floors)) : 0
+      for name in functions { homes[name] = min(floor, homes[name] ?? floor) }
+      if isOfContexts { callers.append((file, functions, floor)) }
+    }
+    #expect(homes["prepareSave"] != nil && homes["prepareSave"] == floors["Quire/Contexts/Writing"])
+    for (file, own, floor) in callers {
+      for (number, line) in file.lines.enumerated() {
+        for word in Set(SourceFile.words(of: line)).subtracting(own)
+        where homes[word] ?? 0 > floor && line.contains("\(word)(") {
+          Issue.record("\(file.path):\(number + 1) calls \(word), which is above it")
         }
       }
     }

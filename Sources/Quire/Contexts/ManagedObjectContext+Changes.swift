@@ -58,6 +58,12 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Nothing can be undone or redone after this.
+  final func forgetUndo() {
+    for session in sessions { session.formerVersions = [:] }
+    undoRecording?.removeAllActions()
+  }
+
   final func revive(_ object: ManagedObject) {
     preparation?.recordChange(of: object)
     object.setPending(!object.isStored ? .insertion : object.slots.isEmpty ? nil : .update)
@@ -129,16 +135,16 @@ extension ManagedObjectContext {
   /// processed afterwards.
   public final func processPendingChanges() {
     processPendingChangesOfEvent()
-    if presentActivity == nil { undoRecording?.manager.endEvent() }
+    if presentActivity == nil { undoRecording?.endEvent() }
   }
 
   /// What each fetch does before it looks for anything, and each save before it looks at what is to
   /// be saved. In this order:
   ///
   /// 1. What others have saved is merged, if the context merges by itself, and objects of stores
-  ///    that were removed leave (``mergeWaitingCommits()``).
+  ///    that were removed leave (``ContextOperations/mergeWaitingCommits()``).
   /// 2. The delete rules of objects that were deleted are applied (``applyDeleteRules()``).
-  /// 3. What has changed since the last notice is posted (``NoticeCenter/postEvent()``).
+  /// 3. What has changed since the last notice is posted (``NoticePoster/postEvent()``).
   /// 4. What could not be thrown where it happened is thrown (``throwKeptErrors()``).
   ///
   /// The event goes on: what follows belongs to the same undo group.
@@ -150,9 +156,9 @@ extension ManagedObjectContext {
   /// The first three steps of ``bringUpToDate()``, which throw nothing.
   final func processPendingChangesOfEvent() {
     guard activity != .applyingDeleteRules else { return }
-    mergeWaitingCommits()
+    operations.mergeWaitingCommits()
     if propagatesDeletesAtEndOfEvent || activity == .saving { applyDeleteRules() }
-    noticeCenter?.postEvent()
+    notices?.postEvent()
   }
 
   /// Applies the delete rules of objects that were deleted since the last call. Does nothing within

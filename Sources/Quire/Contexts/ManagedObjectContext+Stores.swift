@@ -82,7 +82,7 @@ extension ManagedObjectContext {
         release(object)
       } else if !object.isUnread || object.hasChanges {
         object.turnIntoFault()
-        noticeCenter?.didRefresh(object)
+        notices?.didRefresh(object)
       }
     }
   }

@@ -65,10 +65,6 @@ nonisolated open class ManagedObjectContext {
   /// Values that the program keeps with the context. The library does not use them.
   public var userInfo: [String: Any] = [:]
 
-  /// What a save does with objects that another save has changed since they were read; at first
-  /// it fails.
-  public final var mergePolicy = MergePolicy.error
-
   /// Whether an object whose row is gone, as another context has deleted it, reads as one without
   /// values.
   ///
@@ -129,11 +125,11 @@ nonisolated open class ManagedObjectContext {
   final var activity: ContextActivity?
   /// The number of running hooks that were called by reading a row or by an insertion.
   @exclusivity(unchecked) final var runningHookCount = 0
-  /// The conflicts that a policy is resolving; `nil` at all other times.
-  final var merge: Merge?
-  /// The effects of a save's merge policy on objects, for notices after the save; `nil` at all
-  /// other times.
-  final var policyEffects: PolicyEffects?
+  /// Whether a to-one relationship that is set to what the store has is a change nevertheless: a
+  /// merge policy that sets it means it.
+  @exclusivity(unchecked) final var keepsEqualDestinations = false
+  /// What higher floors keep here.
+  final var attachments = ContextAttachments()
   /// Unchanged objects whose versions the next save compares.
   final var watched: Set<ManagedObject> = []
   /// The changes that objects make in ``ManagedObject/willSave()`` and in validation; `nil` at all
@@ -157,7 +153,7 @@ nonisolated open class ManagedObjectContext {
     }
   }
   /// Posts notices; `nil` until there is a first observer of them.
-  final var noticeCenter: NoticeCenter?
+  final var notices: (any NoticePoster)?
   /// Whether saves of other contexts are merged automatically.
   final var mergesCommits = false
   /// How often an object became one that relationships hide: it left the context, or its deletion
@@ -173,7 +169,7 @@ nonisolated open class ManagedObjectContext {
   /// Data.
   package final var noticesDeletionsOfNewObjects = false
   /// Registers changes with the undo manager; `nil` unless there is one.
-  final var undoRecording: UndoRecording?
+  final var undoRecording: (any UndoRecorder)?
   /// Errors that could not be thrown where they happened.
   final var unthrownErrors = KeptErrors()
   /// Whether a caller throws kept errors right after they are kept.
@@ -220,7 +216,7 @@ nonisolated open class ManagedObjectContext {
   deinit {
     handOverKeptErrors()
     // Releasing objects may end registrations of observers.
-    noticeCenter?.leaveContext()
+    notices?.leaveContext()
     newArenas.leave()
     var changed = newObjects.abandon(mayHaveChanges: true)
     for session in sessions + formerSessions { changed += session.abandonObjects() }
@@ -240,7 +236,7 @@ nonisolated open class ManagedObjectContext {
       let forgotten = leaveStores()
       if let parent, newValue !== parent.persistentStoreCoordinator { leaveParent() }
       take(newValue)
-      noticeCenter?.postReset(of: forgotten)
+      notices?.postReset(of: forgotten)
     }
   }
   @exclusivity(unchecked) private final var coordinator: PersistentStoreCoordinator?
@@ -256,7 +252,7 @@ nonisolated open class ManagedObjectContext {
   ///
   /// - Returns: as ``forgetObjects()``.
   final func leaveStores() -> Set<ManagedObjectID>? {
-    let forgotten = forgetObjects()
+    let forgotten = operations.forgetObjects()
     promisedIDs = PromisedIDs()
     recentMaking = nil
     for session in sessions { session.leaveCommits() }
@@ -275,7 +271,7 @@ nonisolated open class ManagedObjectContext {
   open nonisolated(nonsending) func perform<Result>(
     _ body: () throws -> Result
   ) async rethrows -> Result {
-    mergeWaitingCommits()
+    operations.mergeWaitingCommits()
     defer { processPendingChanges() }
     return try body()
   }
@@ -286,7 +282,7 @@ nonisolated open class ManagedObjectContext {
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws.
   open func performAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
-    mergeWaitingCommits()
+    operations.mergeWaitingCommits()
     defer { processPendingChanges() }
     return try body()
   }
@@ -323,7 +319,7 @@ nonisolated open class ManagedObjectContext {
   ///   changing, or when objects or observers of the parent change what is being passed to it;
   ///   ``PersistenceError/Code/managedObjectContextBusy`` (132001) while the context is busy.
   open func save() throws {
-    try write(asking: true)
+    try operations.write(asking: true)
   }
 
   /// Marks an object to be deleted by the next save.
@@ -404,6 +400,11 @@ extension ManagedObjectContext {
   final func release(_ object: ManagedObject) {
     if object.isPersistent { object.turnIntoFault() }
     letGo(of: object)
+  }
+
+  /// Removes objects whose deletion was saved, unless they were inserted again since.
+  final func release(_ deleted: some Sequence<ManagedObject>) {
+    for object in deleted where object.context === self && object.isDeleted { release(object) }
   }
 
   /// Removes an object from the context without calling its hooks.

@@ -31,7 +31,7 @@ extension ManagedObject {
     }
     guard !state.contains(.inaccessible) else { return }
     state.insert(.inaccessible)
-    if !isDeleted { context.noticeCenter?.didDelete(self) }
+    if !isDeleted { context.notices?.didDelete(self) }
   }
 
   /// Finds out whether a fault that shows no members has a row at all. Members are read without the

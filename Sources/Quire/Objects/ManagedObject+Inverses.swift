@@ -92,7 +92,7 @@ extension ManagedObject {
       try isStoredMember(object, slot) == isMember,
       let row = try session.latestView().row(object.reference), row.version != object.version
     else { return false }
-    context?.refresh(object, mergeChanges: true)
+    context?.operations.refresh(object, mergeChanges: true)
     return true
   }
 

@@ -53,7 +53,7 @@ extension ManagedObject {
   /// Whether a to-one slot that is set to a destination has no difference from the store. Not kept,
   /// it stays none when another save leads the object elsewhere. A merge policy may mean it.
   private func isStoredDestination(_ destination: ManagedObject?, _ slot: Int) -> Bool {
-    guard isStored, hasRow, let context, context.merge == nil,
+    guard isStored, hasRow, let context, !context.keepsEqualDestinations,
       ofArena({ !$0.binding.traits[slot].isTransient })
     else { return false }
     // A row may still refer to what was deleted and is back: that is the change.

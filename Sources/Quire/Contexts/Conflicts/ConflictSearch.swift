@@ -56,7 +56,7 @@ struct ConflictSearch<States: ComparedStates> {
   ///   a look at a row each; O(members) of an order that was changed, if there was another save
   ///   since.
   mutating func search(
-    inserted: [ManagedObject], updated: [SaveOperation.Update], deleted: [ManagedObject],
+    inserted: [ManagedObject], updated: [PendingUpdate], deleted: [ManagedObject],
     watched: some Collection<ManagedObject>
   ) throws {
     for update in updated { try compareFacts(of: update) }
@@ -94,7 +94,7 @@ struct ConflictSearch<States: ComparedStates> {
 
   /// Compares the version of a changed object. One whose row is not written may have any, as long
   /// as it has one: members that have come or gone are written to their own rows.
-  private mutating func compareFacts(of update: SaveOperation.Update) throws {
+  private mutating func compareFacts(of update: PendingUpdate) throws {
     try update.ofObject { object in
       guard let version = try states.state(of: object)?.version(at: object.reference) else {
         return try record(object)
@@ -342,6 +342,9 @@ extension StoreWriter: ComparedState {
   func isUnchanged(since commit: CommitNumber) -> Bool { transaction.begins(with: commit) }
 }
 
+/// Thrown by a search that ends at the first conflict.
+struct ConflictFound: Error {}
+
 /// The state that a save is about to change, in which the first conflict ends the search.
 struct StateToWrite<State: ComparedState>: ComparedStates {
   let session: StoreSession
@@ -355,7 +358,7 @@ struct StateToWrite<State: ComparedState>: ComparedStates {
   }
 
   func record(_ object: ManagedObject, isOtherEnd: Bool, isOfFacts: Bool) throws {
-    throw SaveOperation.Outdated()
+    throw ConflictFound()
   }
 }
 

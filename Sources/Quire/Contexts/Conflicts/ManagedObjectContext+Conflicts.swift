@@ -21,10 +21,20 @@ extension ManagedObjectContext {
     defer { withExtendedLifetime(updated) {} }
     try search.search(
       inserted: changes.inserted.sorted,
-      updated: Uncounted(updated).compactMap { SaveOperation.Update($0) },
+      updated: Uncounted(updated).compactMap { PendingUpdate($0) },
       deleted: changes.deleted.sorted.filter(\.isPersistent),
       watched: watched.sorted { $0.referenceOrder < $1.referenceOrder })
     return search.states.conflicts
+  }
+
+  /// Drops the changes of objects that the parent has deleted.
+  final func dropChanges(of conflicts: [MergeConflict]) {
+    for object in conflicts.map(\.sourceObject) where object.context === self && object.isUpdated {
+      noticeCenter?.didDelete(object)
+      object.turnIntoFault()
+      object.state.insert(.inaccessible)
+    }
+    processPendingChangesOfEvent()
   }
 
   final func mergeError(_ reports: [MergeConflict.Report]) -> PersistenceError {

@@ -97,6 +97,36 @@ nonisolated open class MergePolicy {
   }
 }
 
+extension ManagedObjectContext {
+  /// What a save does with objects that another save has changed since they were read; at first
+  /// it fails.
+  public final var mergePolicy: MergePolicy {
+    get {
+      if let policy = attachments[MergePolicy.self] { return policy }
+      let policy = MergePolicy.error
+      attachments[MergePolicy.self] = policy
+      return policy
+    }
+    set { attachments[MergePolicy.self] = newValue }
+  }
+
+  /// The conflicts that a policy is resolving; `nil` at all other times.
+  final var merge: Merge? {
+    get { attachments[Merge.self] }
+    set {
+      attachments[Merge.self] = newValue
+      keepsEqualDestinations = newValue != nil
+    }
+  }
+
+  /// The effects of a save's merge policy on objects, for notices after the save; `nil` at all
+  /// other times.
+  final var policyEffects: PolicyEffects? {
+    get { attachments[PolicyEffects.self] }
+    set { attachments[PolicyEffects.self] = newValue }
+  }
+}
+
 /// The built-in rules of a ``MergePolicy``. Raw values are Core Data's.
 public enum MergePolicyType: Int, Sendable, CaseIterable {
   /// The save fails: see ``MergePolicy/error``.

@@ -2,7 +2,7 @@
 ///
 /// Observers are not notified during a merge, whose changes may still be taken back. They get these
 /// after the save.
-struct PolicyEffects {
+final class PolicyEffects {
   /// Objects that are gone: dropped new ones, and those that another save has deleted.
   private(set) var gone: Set<ManagedObject> = []
   /// Objects that were deleted here, and no longer are.
@@ -13,7 +13,7 @@ struct PolicyEffects {
   /// The objects that new ones gave way to.
   private var successors: [ManagedObject: ManagedObject] = [:]
 
-  mutating func recordSuccessor(of object: ManagedObject, _ survivor: ManagedObject) {
+  func recordSuccessor(of object: ManagedObject, _ survivor: ManagedObject) {
     successors[object] = survivor
   }
 
@@ -31,9 +31,9 @@ struct PolicyEffects {
     }
   }
 
-  mutating func recordGone(_ object: ManagedObject) { gone.insert(object) }
-  mutating func recordRevival(of object: ManagedObject) { revived.insert(object) }
-  mutating func recordRefresh(of object: ManagedObject) { refreshed.insert(object) }
+  func recordGone(_ object: ManagedObject) { gone.insert(object) }
+  func recordRevival(of object: ManagedObject) { revived.insert(object) }
+  func recordRefresh(of object: ManagedObject) { refreshed.insert(object) }
 
   /// Notifies the observers of the context, and its children.
   func notifyObservers(of context: ManagedObjectContext) {

@@ -147,15 +147,6 @@ extension ManagedObjectContext {
 
 // MARK: - One merge
 
-/// An object that was saved, and whether it was inserted.
-struct MergedReference {
-  let session: StoreSession
-  let reference: Reference
-  let isInsertion: Bool
-
-  var order: ReferenceOrder { ReferenceOrder(store: session.place, reference: reference) }
-}
-
 extension ManagedObjectContext {
   /// - Parameters:
   ///   - commits: the saves that have changed objects at these places, and nowhere else.

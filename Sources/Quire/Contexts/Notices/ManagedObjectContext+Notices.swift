@@ -62,16 +62,19 @@ extension ManagedObjectContext {
     return stream
   }
 
+  /// The poster of notices, with what only those ask of it who know what a notice is.
+  final var noticeCenter: NoticeCenter? { notices as? NoticeCenter }
+
   private func requiredNoticeCenter() -> NoticeCenter {
     if let noticeCenter { return noticeCenter }
     let center = NoticeCenter(self)
-    noticeCenter = center
+    notices = center
     observers.append(center)
     return center
   }
 
   final func dropNoticeCenter(_ center: NoticeCenter) {
     observers.removeAll { $0 === center }
-    if noticeCenter === center { noticeCenter = nil }
+    if notices === center { notices = nil }
   }
 }

@@ -3,7 +3,7 @@ import QuireModel
 /// The listeners to a context's notices, and the event that the next notice is made of.
 ///
 /// A context has one only while there are listeners, so that other contexts have no cost.
-final class NoticeCenter: ContextObserver {
+final class NoticeCenter: NoticePoster {
   struct Listener {
     enum Receiver {
       case callback((ContextNotice) -> Void)

@@ -63,16 +63,6 @@ extension ManagedObjectContext {
     dropChanges(of: try conflictsWithDeletions())
   }
 
-  /// Drops the changes of objects that the parent has deleted.
-  final func dropChanges(of conflicts: [MergeConflict]) {
-    for object in conflicts.map(\.sourceObject) where object.context === self && object.isUpdated {
-      noticeCenter?.didDelete(object)
-      object.turnIntoFault()
-      object.state.insert(.inaccessible)
-    }
-    processPendingChangesOfEvent()
-  }
-
   /// Makes the objects of a save clean: the parent has their changes.
   ///
   /// - Returns: the notice for observers.
@@ -87,7 +77,7 @@ extension ManagedObjectContext {
     changes = PendingObjects()
     watched = []
     assignedStores = [:]
-    undoRecording?.manager.endEvent()
+    undoRecording?.endEvent()
     for part in save.parts {
       part.session.formerVersions = [:]
       for object in part.touched { recordRefreshed(object) }
@@ -126,55 +116,5 @@ extension ManagedObjectContext {
       for object in part.deleted { record(object.reference) }
     }
     notifyChildren(places, except: saving)
-  }
-
-  /// Passes a merge of this context to the children that merge automatically.
-  final func notifyChildren(of places: [MergedReference]) {
-    notifyChildren(
-      Dictionary(
-        places.map {
-          (GlobalReference(store: $0.session.identity, reference: $0.reference), $0.isInsertion)
-        }, uniquingKeysWith: { $0 || $1 }))
-  }
-
-  final func notifyChildren(
-    _ places: [GlobalReference: Bool], except saving: ManagedObjectContext? = nil
-  ) {
-    guard let family, family.hasChildren, !places.isEmpty else { return }
-    for child in family.livingChildren where child !== saving && child.mergesCommits {
-      child.family?.waiting.merge(places) { $0 || $1 }
-      child.mergeWaitingCommits()
-      // Observers are called in an event of the child's own, as after a commit of others.
-      child.wakeOnCommit?()
-    }
-  }
-
-  /// Passes a merge with unlisted changes to the children, which merge all their objects.
-  final func notifyChildrenOfAll() {
-    guard let family, family.hasChildren else { return }
-    for child in family.livingChildren where child.mergesCommits {
-      for session in child.sessions {
-        for object in session.objects where object.isStored {
-          let place = GlobalReference(store: session.identity, reference: object.reference)
-          child.family?.waiting[place] = child.family?.waiting[place] ?? false
-        }
-      }
-      child.family?.waitsForAll = true
-      child.mergeWaitingCommits()
-      child.wakeOnCommit?()
-    }
-  }
-
-  final func takeWaitingForAll() -> Bool {
-    guard let family, family.waitsForAll else { return false }
-    self.family?.waitsForAll = false
-    return true
-  }
-
-  /// The references of objects to merge, each with whether the object was inserted; then none wait.
-  final func takeWaitingPlaces() -> [GlobalReference: Bool] {
-    guard let waiting = family?.waiting, !waiting.isEmpty else { return [:] }
-    family?.waiting = [:]
-    return waiting
   }
 }

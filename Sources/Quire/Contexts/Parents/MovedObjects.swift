@@ -114,10 +114,4 @@ extension ManagedObjectContext {
     }
     for child in family?.livingChildren ?? [] { child.recordOutdated(places) }
   }
-
-  /// Clears the mark of an object that is about to read the parent's present values.
-  final func recordRefreshed(_ object: ManagedObject) {
-    guard let family, !family.outdated.isEmpty else { return }
-    self.family?.outdated.remove(ObjectIdentifier(object))
-  }
 }

@@ -24,6 +24,7 @@ struct ParentSave {
     // Earlier changes of the parent are an event of their own.
     parent.processPendingChanges()
     let journal = ContextJournal(parent)
+    let (event, undo) = (parent.noticeCenter?.event, UndoMemento(parent))
     parent.journal = journal
     do {
       defer { parent.journal = nil }
@@ -31,6 +32,8 @@ struct ParentSave {
       if child.preparation?.isOutdated ?? true { throw child.wasMeddledWith }
     } catch {
       journal.restore(parent)
+      if let event { parent.noticeCenter?.begin(event) }
+      undo?.restore()
       throw error
     }
   }
@@ -178,7 +181,7 @@ struct ParentSave {
     }
   }
 
-  private func putAttributes(of update: SaveOperation.Update, _ part: SaveOperation) throws {
+  private func putAttributes(of update: PendingUpdate, _ part: SaveOperation) throws {
     let object = update.object
     guard let counterpart = try partner(of: object) else { return }
     try rest(counterpart, on: object)
@@ -247,5 +250,14 @@ extension ManagedObject {
       return (rule == .cascade || rule == .deny) && isChanged(slot)
         && binding.relationship(slot).inverse == nil
     }
+  }
+}
+
+extension ManagedObjectContext {
+  final var wasMeddledWith: PersistenceError {
+    PersistenceError(
+      .managedObjectContextLocking,
+      "while a save was handing changes to a parent, an object or an observer that was told of it has "
+        + "changed what is being saved: nothing was saved, save again")
   }
 }

@@ -17,11 +17,6 @@ import QuireStorage
 //    Nothing can fail here, as the save has happened.
 // 6. ``announce(_:)`` notifies observers and children when the context is idle again.
 extension ManagedObjectContext {
-  /// The number of rounds in which a save calls ``ManagedObject/willSave()`` of objects that have
-  /// changed since the last one. If some still change after that, the save throws
-  /// ``PersistenceError/Code/managedObjectContextLocking``.
-  public static var willSaveLimit: Int { 1_000 }
-
   /// Saves without hooks and validation, and makes the saved objects faults. For a migration, which
   /// makes many objects, validates them at the end, and seldom reads one again.
   final func flush() throws {
@@ -33,7 +28,7 @@ extension ManagedObjectContext {
     // A save ends the event when its objects are clean: later changes by hooks and observers belong
     // to the next.
     var isEventOver = false
-    defer { if !isEventOver { undoRecording?.manager.endEvent() } }
+    defer { if !isEventOver { undoRecording?.endEvent() } }
     let finished = try during(.saving) { try finishedSave(asking: asking, &isEventOver) }
     try announce(finished)
   }
@@ -41,7 +36,7 @@ extension ManagedObjectContext {
   final func beginSave() throws {
     try requireIdle(for: "save()")
     mergeWaitingCommits()
-    undoRecording?.manager.continueEvent()
+    undoRecording?.continueEvent()
   }
 
   /// A save that is over, and whose observers are to be notified.
@@ -110,7 +105,7 @@ extension ManagedObjectContext {
     } else {
       save = ContextSave(self)
       try save.checkStores()
-      undoRecording?.willCommit()
+      undoRecording?.willCommit(asMerged: false)
     }
     // Hooks may have taken back all changes.
     return hasChanges ? .toStores(save, sessions) : .nothing
@@ -124,7 +119,7 @@ extension ManagedObjectContext {
 
   /// Whether a save may succeed when the policy has resolved its conflicts.
   static func isConflict(_ error: any Error) -> Bool {
-    error is SaveOperation.Outdated || error is SaveOperation.Duplicates
+    error is ConflictFound || error is SaveOperation.Duplicates
   }
 
   /// Saves after the policy has resolved the conflicts.
@@ -183,7 +178,7 @@ extension ManagedObjectContext {
       if part.session.pinnedView != nil { part.session.pinnedView = view }
     }
     // Changes that `didSave()` makes belong to the next event.
-    undoRecording?.manager.endEvent()
+    undoRecording?.endEvent()
     let moved = movedObjects(outcome.parts)
     var told: [(part: SaveOperation, saved: SavedChanges)] = []
     for (part, view) in zip(outcome.parts, outcome.views) {
@@ -230,11 +225,6 @@ extension ManagedObjectContext {
     for session in save.untouched { try session.store.saveMetadata() }
   }
 
-  /// Removes objects whose deletion was saved, unless they were inserted again since.
-  final func release(_ deleted: some Sequence<ManagedObject>) {
-    for object in deleted where object.context === self && object.isDeleted { release(object) }
-  }
-
   /// Clears the changes that were saved.
   private func forgetChanges(of outcome: ContextSave.Outcome) {
     watched = []
@@ -252,111 +242,5 @@ extension ManagedObjectContext {
       for object in part.touched { object.setPending(nil) }
       for object in part.deleted { changes.remove(object) }
     }
-  }
-}
-
-extension ContextNotice {
-  /// The notice of a save, with the objects that it has written, and not yet their IDs.
-  init(of parts: some Sequence<SaveOperation>, in context: ManagedObjectContext) {
-    self.init(.didSaveObjects, context)
-    for part in parts {
-      insertedObjects.formUnion(part.inserted.lazy.map(\.object))
-      updatedObjects.formUnion(part.updated.lazy.map(\.object))
-      deletedObjects.formUnion(part.deleted)
-    }
-  }
-
-  /// The notice of a save to stores.
-  ///
-  /// - Parameter changes: of each store that the save has written.
-  fileprivate init(
-    of parts: some Sequence<SaveOperation>, _ changes: [SavedChanges],
-    in context: ManagedObjectContext
-  ) {
-    self.init(of: parts, in: context)
-    completeIDs()
-    if changes.count == 1 { objectIDs.commitNumber = changes[0].commit.rawValue }
-    for (id, names) in changes.lazy.flatMap(\.updatedProperties) {
-      objectIDs.changedProperties[id] = Set(names)
-    }
-  }
-}
-
-extension ManagedObjectContext {
-  final var wasMeddledWith: PersistenceError {
-    PersistenceError(
-      .managedObjectContextLocking,
-      "while a save was handing changes to a parent, an object or an observer that was told of it has "
-        + "changed what is being saved: nothing was saved, save again")
-  }
-}
-
-extension SaveOperation {
-  /// Gives new objects their permanent references, and makes all objects of the save clean.
-  ///
-  /// - Parameter view: the state with the new rows; `nil` to make the objects faults.
-  func finishObjects(_ view: StoreView?) {
-    let context = session.context
-    let areAllNew = !hasReturned && context.forgetNewObjects(if: inserted.count)
-    session.identityMap.reserve(inserted.count)
-    let isAnyIDKnown = TemporaryIdentity.isAnyLiving
-    var rows = view.map { RowRun($0) }
-    var start = 0
-    while start < inserted.count {
-      let arena = session.arena(of: inserted[start].storage)
-      var end = start
-      while end < inserted.count, inserted[end].hasStorage(of: inserted[start]) {
-        let reference = inserted[end].reference
-        inserted[end].ofObject { object in
-          if !areAllNew { context.unregister(object) }
-          if isAnyIDKnown, object.reference.isTemporary {
-            TemporaryIdentity.record(
-              object.reference.key, savedAs: reference.key, in: session.identity)
-          }
-          object.reference = reference
-          object.arena = arena
-          session.enter(object)
-        }
-        end += 1
-      }
-      start = end
-    }
-    for item in inserted { item.ofObject { $0.becomeClean(&rows) } }
-    var place = 0
-    for object in Uncounted(touched) {
-      object._withUnsafeGuaranteedRef { object in
-        var keepsRow = false
-        if place < updated.count, updated[place].ofObject({ $0 === object }) {
-          keepsRow = rows != nil && object.hasRow && isRowUntouched(updated[place])
-          place += 1
-        }
-        if keepsRow { object.becomeCleanKeepingRow() } else { object.becomeClean(&rows) }
-      }
-    }
-  }
-
-  /// Whether the row of a changed object is the one that it had before the save.
-  private func isRowUntouched(_ update: Update) -> Bool {
-    if let incrementalWrite, update.ofObject({ incrementalWrite.answered.contains($0.reference) }) {
-      return false
-    }
-    return entities.derivations == nil && !update.hasOwnChange
-  }
-}
-
-extension ManagedObject {
-  /// Becomes clean after a save.
-  ///
-  /// - Parameter rows: gives the object its new row; `nil` to make the object a fault.
-  fileprivate func becomeClean(_ rows: inout RowRun?) {
-    becomeCleanKeepingRow()
-    // If the row cannot be read the object is a fault, and reading it is an error.
-    if rows?.giveRow(to: self) != true { set(nil) }
-  }
-
-  /// Becomes clean, and keeps its row.
-  fileprivate func becomeCleanKeepingRow() {
-    keepTransientSlots()
-    state = []
   }
 }

@@ -13,7 +13,7 @@ extension ManagedObjectContext {
     guard type(of: self) == ManagedObjectContext.self else { return try save() }
     try beginSave()
     var isEventOver = false
-    defer { if !isEventOver { undoRecording?.manager.endEvent() } }
+    defer { if !isEventOver { undoRecording?.endEvent() } }
     let finished = try await finishedSaveInTask(&isEventOver)
     try announce(finished)
   }

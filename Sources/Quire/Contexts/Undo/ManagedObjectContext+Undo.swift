@@ -9,21 +9,23 @@ extension ManagedObjectContext {
   ///
   /// Several contexts of one isolation may share an undo manager.
   public final var undoManager: UndoManager? {
-    get { undoRecording?.manager }
+    get { recording?.manager }
     set {
-      guard newValue !== undoRecording?.manager else { return }
+      guard newValue !== recording?.manager else { return }
       processPendingChangesOfEvent()
-      if let former = undoRecording {
+      if let former = recording {
         observers.removeAll { $0 === former }
         former.manager.remove(former)
       }
       undoRecording = newValue.map { UndoRecording(of: self, with: $0) }
-      if let undoRecording {
-        observers.append(undoRecording)
-        undoRecording.manager.add(undoRecording)
+      if let recording {
+        observers.append(recording)
+        recording.manager.add(recording)
       }
     }
   }
+
+  private final var recording: UndoRecording? { undoRecording as? UndoRecording }
 
   /// Ends the event and undoes the last group of changes; see ``UndoManager/undo()``, whose errors
   /// the next fetch or save throws. Does nothing without an undo manager.
@@ -43,11 +45,6 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
-  }
-
-  final func forgetUndo() {
-    for session in sessions { session.formerVersions = [:] }
-    undoRecording?.manager.removeAllActions()
   }
 
   /// Marks an object as deleted without applying its delete rules: their effects have actions of

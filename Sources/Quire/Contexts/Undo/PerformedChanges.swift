@@ -150,13 +150,4 @@ extension ManagedObject {
       try destination.put(self, in: inverse)
     }
   }
-
-  /// Ends a relationship on this side alone.
-  final func cut(_ slot: Int, from object: ManagedObject) throws {
-    if isToMany(slot) {
-      if try holds(object, slot) { try pendingRemove(object, slot) }
-    } else if try rawOne(slot) === object {
-      try put(nil as ManagedObject?, in: slot)
-    }
-  }
 }

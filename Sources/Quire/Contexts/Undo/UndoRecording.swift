@@ -14,7 +14,7 @@ import QuireStorage
 ///
 /// The former value of an attribute or a to-one relationship, and the former order of an ordered
 /// one, are registered once in a group, at the first change.
-final class UndoRecording: ContextObserver {
+final class UndoRecording: UndoRecorder {
   struct Place: Hashable {
     let object: ObjectIdentifier
     let slot: Int
@@ -39,6 +39,10 @@ final class UndoRecording: ContextObserver {
     self.context = context
     self.manager = manager
   }
+
+  func continueEvent() { manager.continueEvent() }
+  func endEvent() { manager.endEvent() }
+  func removeAllActions() { manager.removeAllActions() }
 
   func attempt(_ body: () throws -> Void) {
     do {
@@ -202,7 +206,7 @@ final class UndoRecording: ContextObserver {
   ///
   /// - Parameter asMerged: whether this was called for the save before, and a merge has changed it
   ///   since. The merge has dropped the changes of deleted objects, so what was kept then stays.
-  func willCommit(asMerged: Bool = false) {
+  func willCommit(asMerged: Bool) {
     guard !taken.byObject.isEmpty, let changes = context?.changes else { return }
     for object in changes.deleted.sorted where !asMerged || !keeps(object) {
       keepContent(of: object)

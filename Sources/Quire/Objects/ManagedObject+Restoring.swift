@@ -63,6 +63,15 @@ extension ManagedObject {
     }
   }
 
+  /// Ends a relationship on this side alone.
+  final func cut(_ slot: Int, from object: ManagedObject) throws {
+    if isToMany(slot) {
+      if try holds(object, slot) { try pendingRemove(object, slot) }
+    } else if try rawOne(slot) === object {
+      try put(nil as ManagedObject?, in: slot)
+    }
+  }
+
   /// Whether a slot refers to an object, on this side of the relationship.
   final func leads(to object: ManagedObject, _ slot: Int) throws -> Bool {
     isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object

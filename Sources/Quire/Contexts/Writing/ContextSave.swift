@@ -176,7 +176,7 @@ extension ContextSave {
   ///   - waits: whether the thread waits until the commits are durable. If not, that of a save to
   ///     one store may be left to ``finish(_:_:)``.
   /// - Returns: the durable parts: all, or the first ones.
-  /// - Throws: if nothing was saved; ``SaveOperation/Outdated`` if there are conflicts.
+  /// - Throws: if nothing was saved; ``ConflictFound`` if there are conflicts.
   func write(
     in transactions: Transactions, settling: Bool, waits: Bool = true
   ) throws -> Outcome {

@@ -39,38 +39,8 @@ final class SaveOperation {
   let new: [ManagedObject]
   /// Whether among the inserted objects are some whose deletion was undone.
   let hasReturned: Bool
-  /// A changed object whose row or links a save has to write.
-  struct Update {
-    // Sound: whoever made it retains the object, as a save does with `touched`.
-    private let uncounted: Unmanaged<ManagedObject>
-    /// The slots that differ from the row: found once, as every value is compared.
-    let changedSlots: SlotSet
-
-    /// - Returns: `nil` for an object of which a save has to write nothing.
-    /// - Precondition: the object is retained for longer.
-    init?(_ object: Unmanaged<ManagedObject>) {
-      uncounted = object
-      changedSlots = object._withUnsafeGuaranteedRef { $0.slotsToWrite }
-      if changedSlots.isEmpty { return nil }
-    }
-
-    /// Whether anything but foreign keys of other objects has changed.
-    var hasOwnChange: Bool {
-      changedSlots.contains { slot in
-        let trait = ofObject { $0.ofArena { $0.binding.traits[slot] } }
-        return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
-      }
-    }
-
-    var object: ManagedObject { uncounted.takeUnretainedValue() }
-
-    func ofObject<Result>(_ body: (ManagedObject) throws -> Result) rethrows -> Result {
-      try uncounted._withUnsafeGuaranteedRef(body)
-    }
-  }
-
   /// Found at the first use, when ``ManagedObject/willSave()`` was called of all objects.
-  private(set) lazy var updated: [Update] = Uncounted(touched).compactMap { Update($0) }
+  private(set) lazy var updated = Uncounted(touched).compactMap { PendingUpdate($0) }
   /// All objects marked as updated, also those that equal their rows.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
@@ -157,8 +127,8 @@ final class SaveOperation {
   }
 
   /// - Parameter watched: other objects that must not have changed since they were read.
-  /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
-  ///   transaction is then incomplete.
+  /// - Throws: ``ConflictFound`` if there are conflicts, ``Duplicates`` if a constraint is broken;
+  ///   the transaction is then incomplete.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     try throwIfOutdated(writer, watching: watched)
     let derived = try beginDerivedValues(writer)

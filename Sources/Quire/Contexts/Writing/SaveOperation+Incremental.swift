@@ -18,7 +18,7 @@ extension SaveOperation {
   /// Compares the versions of the save's objects with the store's, and collects the changes to
   /// write.
   ///
-  /// - Throws: ``Outdated`` if there are conflicts; what the store throws.
+  /// - Throws: ``ConflictFound`` if there are conflicts; what the store throws.
   func prepareWrite(to source: IncrementalSource) throws {
     let state = try session.newestState()
     guard let rows = state.incremental else { return }
@@ -103,7 +103,7 @@ extension SaveOperation {
   }
 
   private func add(
-    _ update: Update, to write: inout IncrementalWrite, _ source: IncrementalSource
+    _ update: PendingUpdate, to write: inout IncrementalWrite, _ source: IncrementalSource
   ) throws {
     let object = update.object
     guard let storage = object.storage else { return }
@@ -173,8 +173,8 @@ extension SaveOperation {
   /// Commits the save.
   ///
   /// - Returns: the state of the store after it.
-  /// - Throws: ``Outdated`` when an incremental store has found that its objects were changed by
-  ///   another writer meanwhile.
+  /// - Throws: ``ConflictFound`` when an incremental store has found that its objects were changed
+  ///   by another writer meanwhile.
   func commit(_ transaction: WriteTransaction) throws -> StoreView {
     guard let write = incrementalWrite, let source = session.incremental else {
       return StoreView(entities, try store.commit(transaction))
@@ -188,7 +188,7 @@ extension SaveOperation {
           try $0.execute(request)
         }
       } catch let error as PersistenceError where error.underlying is IncrementalStoreConflict {
-        throw Outdated()
+        throw ConflictFound()
       }
     }
     write.rows.forgetMembers()

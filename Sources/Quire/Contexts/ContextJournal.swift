@@ -11,16 +11,12 @@ final class ContextJournal {
   }
 
   private let watched: Set<ManagedObject>
-  private let event: ContextEvent?
-  private let undo: UndoMemento?
   private var entries: [Entry] = []
   private var known: Set<ObjectIdentifier> = []
 
   /// - Parameter context: a context in which no delete rules are to be applied.
   init(_ context: ManagedObjectContext) {
     watched = context.watched
-    event = context.noticeCenter?.event
-    undo = UndoMemento(context)
   }
 
   /// Records an object that is about to change, or whose row is about to be read.
@@ -49,7 +45,5 @@ final class ContextJournal {
       }
     }
     context.watched = watched
-    if let event { context.noticeCenter?.begin(event) }
-    undo?.restore()
   }
 }

@@ -118,7 +118,7 @@ extension ManagedObjectContext {
     let forgotten = leaveStores()
     leaveParent()
     if let newParent { join(newParent) }
-    noticeCenter?.postReset(of: forgotten)
+    notices?.postReset(of: forgotten)
   }
 
   /// A context whose parent this one is; see ``init(parent:)``.

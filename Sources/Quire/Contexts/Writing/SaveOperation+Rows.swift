@@ -107,7 +107,7 @@ extension SaveOperation {
 
   /// Writes the row of a changed object, unless only foreign keys of other objects have changed.
   func writeUpdatedRow(
-    of object: ManagedObject, _ update: Update, _ writer: StoreWriter
+    of object: ManagedObject, _ update: PendingUpdate, _ writer: StoreWriter
   ) throws {
     guard let storage = object.storage else { return }
     if !update.hasOwnChange { return }

@@ -73,6 +73,12 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Clears the mark of an object that is about to read the parent's present values.
+  final func recordRefreshed(_ object: ManagedObject) {
+    guard let family, !family.outdated.isEmpty else { return }
+    self.family?.outdated.remove(ObjectIdentifier(object))
+  }
+
   /// Makes an object of a child show its permanent ID, if it has one.
   final func showPermanentID(of object: ManagedObject) {
     guard family?.parent != nil else { return }

@@ -3,15 +3,12 @@ import QuireModel
 // Changes that other contexts have saved since the objects of a save were read. Conflicts are
 // searched before anything is written, by the search whose findings a merge policy gets.
 extension SaveOperation {
-  /// Thrown when the save cannot be written because of conflicts.
-  struct Outdated: Error {}
-
   /// Thrown when the save cannot be written because two objects would have values that must be
   /// unique.
   struct Duplicates: Error {}
 
   /// - Parameter watched: other objects that must not have changed since they were read.
-  /// - Throws: ``Outdated`` if there is a conflict;
+  /// - Throws: ``ConflictFound`` if there is a conflict;
   ///   ``PersistenceError/Code/managedObjectMerge`` when another context has undone a deletion that
   ///   is undone here. The two cannot be merged, as this object has no former values.
   func throwIfOutdated(_ writer: StoreWriter, watching watched: Set<ManagedObject>) throws {

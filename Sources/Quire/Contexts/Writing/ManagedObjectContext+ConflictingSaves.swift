@@ -43,7 +43,7 @@ extension ManagedObjectContext {
       for session in sessions { session.pinnedView = generation[session] }
       merge = nil
       memento?.restore(self)
-      if error is SaveOperation.Outdated {
+      if error is ConflictFound {
         // A writer to an incremental store, which our locks do not keep out, was faster again.
         assert(
           save.parts.contains { $0.store.incremental != nil },

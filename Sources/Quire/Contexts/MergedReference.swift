@@ -1,0 +1,8 @@
+/// An object that was saved, and whether it was inserted.
+struct MergedReference {
+  let session: StoreSession
+  let reference: Reference
+  let isInsertion: Bool
+
+  var order: ReferenceOrder { ReferenceOrder(store: session.place, reference: reference) }
+}
