@@ -49,7 +49,7 @@ extension ManagedObjectContext {
         guard object.isDeleted else { return }
         let areRulesApplied = object.state.contains(.propagated)
         revive(object)
-        if areRulesApplied { try object.restoreInverses() }
+        if areRulesApplied { try object.restoreOtherEnds() }
         return
       }
       try adopt(object)
@@ -183,7 +183,7 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
-    guard isUndecided(object) else { return restoreInverses(to: object) }
+    guard isUndecided(object) else { return restoreOtherEnds(of: object) }
     object.state.insert(.propagated)
     hidingCount &+= 1
     if !object.isStored {
@@ -193,10 +193,10 @@ extension ManagedObjectContext {
 
   /// Restores what delete rules had cleared of an object whose deletion was taken back while they
   /// were applied.
-  private func restoreInverses(to object: ManagedObject) {
+  private func restoreOtherEnds(of object: ManagedObject) {
     guard object.context === self, !object.isDeleted else { return }
     do {
-      try object.restoreInverses()
+      try object.restoreOtherEnds()
     } catch {
       report(error)
     }

@@ -80,13 +80,13 @@ extension ManagedObject {
     guard let context, !context.changes.inserted.isEmpty,
       let reference = readReference(slot), let returned = session?.registered(reference),
       returned.isNew, let inverse = inverseSlot(of: slot, on: returned),
-      returned.refers(to: self, inverse)
+      returned.isSet(to: self, inverse)
     else { return nil }
     return (returned, inverse)
   }
 
   /// Whether a to-one slot was changed, and refers to an object.
-  final func refers(to object: ManagedObject, _ slot: Int) -> Bool {
+  final func isSet(to object: ManagedObject, _ slot: Int) -> Bool {
     guard hasSlots, !isDeleted, case .one(let destination) = slots[slot] else { return false }
     return destination === object
   }

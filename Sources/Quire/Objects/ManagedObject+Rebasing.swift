@@ -101,12 +101,7 @@ extension ManagedObject {
         try session.currentView().contains(reference)
       else { continue }
       let stored = try session.object(at: reference)
-      guard !stored.isDeleted, let inverse = inverseSlot(of: slot, on: stored) else { continue }
-      if stored.isToMany(inverse) {
-        try stored.pendingRemove(self, inverse)
-      } else if try stored.rawOne(inverse) === self {
-        try stored.put(nil as ManagedObject?, in: inverse)
-      }
+      if !stored.isDeleted { try agree(slot, with: stored) }
     }
   }
 }

@@ -65,6 +65,13 @@ extension ManagedObject {
     return nil
   }
 
+  /// Whether the object is in a context, and not deleted there: then others may refer to it.
+  final var isLive: Bool { !isDeleted && ofArena { $0.hasContext } }
+
+  final func isLive(in context: ManagedObjectContext) -> Bool {
+    self.context === context && !isDeleted
+  }
+
   /// Whether a to-many relationship shows the object.
   final func isShown(_ object: ManagedObject) -> Bool {
     sharesContext(with: object) && !object.state.contains(.propagated)

@@ -27,56 +27,6 @@ extension ManagedObject {
     if pending.order?.contains(where: isGone) == true { pending.order?.removeAll(where: isGone) }
   }
 
-  /// Makes all destinations refer back to an object whose deletion was taken back, in ordered
-  /// relationships at its position in the store. Destinations that refer to another object by now
-  /// are removed, and so are deleted ones, as their own delete rules demand.
-  final func restoreInverses() throws {
-    for slot in binding.relationshipSlots {
-      for destination in try rawDestinations(slot) where destination.context === context {
-        try restoreInverse(from: destination, slot)
-      }
-    }
-  }
-
-  private func restoreInverse(from destination: ManagedObject, _ slot: Int) throws {
-    guard let inverse = inverseSlot(of: slot, on: destination) else { return }
-    if !isShown(destination) {
-      switch destination.binding.traits[inverse].deleteRule {
-      case .noAction: break
-      case .deny:
-        if try !destination.leads(to: self, inverse) { try cut(slot, from: destination) }
-        return
-      case .nullify, .cascade:
-        try cut(slot, from: destination)
-        return try destination.cut(inverse, from: self)
-      }
-    }
-    if try destination.leads(to: self, inverse) { return }
-    if destination.isToMany(inverse) {
-      try destination.pendingAdd(self, inverse)
-      guard let name = binding.relationship(slot).inverse else { return }
-      try destination.restorePlace(of: self, name)
-    } else if let rival = try destination.rawOne(inverse), isShown(rival) {
-      try cut(slot, from: destination)
-    } else {
-      try destination.put(self, in: inverse)
-    }
-  }
-
-  /// Ends a relationship on this side alone.
-  final func cut(_ slot: Int, from object: ManagedObject) throws {
-    if isToMany(slot) {
-      if try holds(object, slot) { try pendingRemove(object, slot) }
-    } else if try rawOne(slot) === object {
-      try put(nil as ManagedObject?, in: slot)
-    }
-  }
-
-  /// Whether a slot refers to an object, on this side of the relationship.
-  final func leads(to object: ManagedObject, _ slot: Int) throws -> Bool {
-    isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
-  }
-
   /// Drops all changes, except relationships that cannot be restored as a destination is deleted.
   ///
   /// - Returns: whether no change is left.
@@ -165,7 +115,7 @@ extension ManagedObject {
 
   /// Moves an object that was added to an ordered relationship again to its former position: after
   /// the nearest of those that precede it in the store.
-  private func restorePlace(of object: ManagedObject, _ name: String) throws {
+  final func restorePlace(of object: ManagedObject, _ name: String) throws {
     guard !slots.isEmpty, let slot = binding.slot(named: name),
       case .many(let pending) = slots[slot], var order = pending.order,
       let current = order.firstIndex(of: object)

@@ -185,7 +185,7 @@ struct ConflictSearch<States: ComparedStates> {
         continue
       }
       let relationship = object.binding.relationship(slot)
-      let new = destination.flatMap { object.isShown($0) && !$0.isDeleted ? $0 : nil }
+      let new = destination.flatMap { $0.isLive ? $0 : nil }
       if let new, try !leads(new, to: object, relationship) { try record(new, isOtherEnd: true) }
       guard let session = object.session, let state = states.state(of: session),
         let field = object.storage?.fieldBySlot[slot], field >= 0,

@@ -47,12 +47,9 @@ extension Merge {
       try fact.object.addMember(fact.content, fact.slot)
     }
     for fact in facts.backlinks {
-      guard
-        let inverse = fact.object.inverseSlot(
-          of: fact.object.binding.relationship(fact.slot), on: fact.content),
-        try fact.content.one(inverse) === fact.object
-      else { continue }
-      try fact.object.pendingAdd(fact.content, fact.slot)
+      if let inverse = fact.object.inverseSlot(of: fact.slot, on: fact.content) {
+        try fact.content.agree(inverse, with: fact.object)
+      }
     }
     for fact in facts.orders where fact.object.isDeleted { try setHiddenOrder(fact) }
     try replayDeletions()

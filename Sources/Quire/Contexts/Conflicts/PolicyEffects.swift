@@ -38,7 +38,7 @@ final class PolicyEffects {
   /// Notifies the observers of the context, and its children.
   func notifyObservers(of context: ManagedObjectContext) {
     func isThere(_ object: ManagedObject) -> Bool {
-      object.context === context && !object.isDeleted && !object.state.contains(.inaccessible)
+      object.isLive(in: context) && !object.state.contains(.inaccessible)
     }
     if let center = context.noticeCenter {
       for object in gone where !isThere(object) { center.didDelete(object) }

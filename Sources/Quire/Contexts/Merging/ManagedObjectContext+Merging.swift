@@ -172,23 +172,15 @@ extension ManagedObjectContext {
     }
   }
 
-  /// One merge. ``refresh(_:mergeChanges:)`` and ``refreshAllObjects()`` do the same with other
-  /// objects, and without the first and the last step.
+  /// One merge:
   ///
   /// 1. Objects that are gone leave; those that are new are remembered.
-  /// 2. Clean objects become faults; on changed ones a new row is put under the changes, which stay
-  ///    (``rebase(_:)``).
-  /// 3. What the rows brought back to one end of a link is shown at the other (``ReturnedEnds``).
-  /// 4. Members that were removed here, and that a new object has again, are removed again.
-  /// 5. Destinations that the store has for objects which refer elsewhere here have lost them
-  ///    (``displaceStoredDestinations(of:)``).
-  /// 6. Hooks are called, when all of this is true.
-  /// 7. Observers are notified.
+  /// 2. The others get the newest rows (``exchangeRows(of:besides:)``), as in a refresh.
+  /// 3. The next notice gets the new objects.
   ///
   /// - Returns: the notice of the merge for observers.
   private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
     try moveQueryGeneration()
-    undoRecording?.recordRead()
     var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
     ids.isOfAll = isOfAll
     var merged: [ManagedObject] = []
@@ -220,22 +212,10 @@ extension ManagedObjectContext {
         new.append(place)
       }
     }
-    for object in merged { showPermanentID(of: object) }
-    let returned = ReturnedEnds(merged, in: self)
-    let changed = merged.filter { $0.hasSlots && $0.hasChanges }
-    try rebase(changed)
-    let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
-    for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
-      try mergeRow(of: object)
-    }
-    try returned.makeAgree(keepsChanges: true, in: self)
-    try repeatRemovals(of: new)
-    try displaceStoredDestinations(of: changed)
-    for object in changed where object.context === self { object.callAwake(after: .refresh) }
+    try exchangeRows(of: merged, besides: new)
     if noticeCenter != nil {
-      for object in merged where object.context === self {
-        noticeCenter?.didRefresh(object)
-        if !object.hasChanges { ids.refreshedObjectIDs.insert(object.objectID) }
+      for object in merged where object.context === self && !object.hasChanges {
+        ids.refreshedObjectIDs.insert(object.objectID)
       }
     }
     for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
@@ -246,17 +226,6 @@ extension ManagedObjectContext {
   private func mergeDeletion(of object: ManagedObject) {
     if !object.isDeleted { noticeCenter?.didDelete(object) }
     release(object)
-  }
-
-  private func mergeRow(of object: ManagedObject) throws {
-    if object.slots.isEmpty || !object.hasChanges {
-      turnUnchangedIntoFault(object)
-    } else {
-      // Changed by a hook of another object meanwhile.
-      try rebase([object])
-      try displaceStoredDestinations(of: [object])
-      object.callAwake(after: .refresh)
-    }
   }
 }
 

@@ -103,7 +103,7 @@ struct ParentSave {
       if former.isDeleted {
         parent.revive(former)
         // The deletion has changed the other sides only, and the child has all destinations.
-        try former.endRelationships()
+        try former.endLinks()
       }
       for slot in object.slots.indices where object.binding.traits[slot].attributeType != nil {
         try counterpart.put(try object.attribute(slot), in: slot)
@@ -235,8 +235,7 @@ struct ParentSave {
   }
 
   private func remaining(_ destination: ManagedObject?) throws -> ManagedObject? {
-    guard let destination, !destination.isDeleted, destination.context != nil else { return nil }
-    return try partner(of: destination)
+    try destination.flatMap { $0.isLive ? try partner(of: $0) : nil }
   }
 }
 

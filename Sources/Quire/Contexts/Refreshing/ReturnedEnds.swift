@@ -30,19 +30,18 @@ struct ReturnedEnds {
   /// To be called when the rows were replaced.
   ///
   /// - Parameter keepsChanges: whether the relationship stays; otherwise the store's does.
-  func makeAgree(keepsChanges: Bool, in context: ManagedObjectContext) throws {
+  func agree(keepsChanges: Bool, in context: ManagedObjectContext) throws {
     if ends.isEmpty { return }
     context.undoRecording?.isPaused = true
     defer { context.undoRecording?.isPaused = false }
     for end in ends {
-      guard end.object.context === context, end.returned.refers(to: end.object, end.inverse)
+      guard end.object.context === context, end.returned.isSet(to: end.object, end.inverse)
       else { continue }
       try end.object.fulfil()
-      if end.object.storedReference(end.slot) == end.returned.reference { continue }
       if keepsChanges, !end.object.isDeleted {
-        try end.object.put(end.returned, in: end.slot)
+        try end.returned.referBack(from: end.object, end.inverse, prevails: true)
       } else {
-        try end.returned.put(nil as ManagedObject?, in: end.inverse)
+        try end.object.agree(end.slot, with: end.returned)
       }
     }
   }

@@ -52,25 +52,22 @@ struct PerformedChanges {
   /// added. What an object that is back refers to refers back to it, unless it refers to another
   /// one.
   func makeAgree(in context: ManagedObjectContext) throws {
-    for change in redirections {
+    for change in redirections where change.object.isLive(in: context) {
       let object = change.object
-      guard context.isPresent(object) else { continue }
-      let relationship = object.binding.relationship(change.slot)
-      if let former = change.former, context.isPresent(former),
-        try object.rawOne(change.slot) !== former,
-        let inverse = object.inverseSlot(of: relationship, on: former)
+      if let former = change.former, former.isLive(in: context),
+        try object.rawOne(change.slot) !== former
       {
-        try former.cut(inverse, from: object)
+        try object.agree(change.slot, with: former)
       }
-      try object.makeAgree(change.slot)
+      try object.agree(change.slot)
     }
-    for addition in additions where context.isPresent(addition.object) {
+    for addition in additions
+    where addition.object.isLive(in: context) && addition.member.isLive(in: context) {
       let (object, member) = (addition.object, addition.member)
-      guard context.isPresent(member), try object.holds(member, addition.slot) else { continue }
-      try object.makeAgree(addition.slot, with: member)
+      if try object.holds(member, addition.slot) { try object.referBack(from: member, addition.slot) }
     }
-    for object in returned where context.isPresent(object) {
-      for slot in object.binding.relationshipSlots { try object.makeAgree(slot) }
+    for object in returned where object.isLive(in: context) {
+      for slot in object.binding.relationshipSlots { try object.agree(slot) }
     }
   }
 
@@ -87,67 +84,6 @@ struct PerformedChanges {
       guard object.context === context, object.isUpdated, object.isAsStored else { continue }
       object.setPending(nil)
       object.keepTransientSlots()
-    }
-  }
-}
-
-extension ManagedObjectContext {
-  fileprivate func isPresent(_ object: ManagedObject) -> Bool {
-    object.context === self && !object.isDeleted
-  }
-}
-
-// Agreement of both sides of a relationship, after one was changed alone.
-extension ManagedObject {
-  /// Removes this object from the inverses of its relationships, so that no object refers here any
-  /// more and no rule denies the deletion.
-  final func removeInverses() throws {
-    guard let context else { return }
-    for slot in binding.relationshipSlots {
-      let relationship = binding.relationship(slot)
-      for destination in try context.destinations(of: self, slot) {
-        if let inverse = inverseSlot(of: relationship, on: destination) {
-          try destination.cut(inverse, from: self)
-        }
-        if relationship.deleteRule == .deny { try cut(slot, from: destination) }
-      }
-    }
-  }
-
-  /// Ends all relationships, on both sides, also where one side alone refers to the other.
-  final func endRelationships() throws {
-    for slot in binding.storedRelationshipSlots {
-      for destination in try rawDestinations(slot) {
-        try cut(slot, from: destination)
-        if let inverse = inverseSlot(of: slot, on: destination) {
-          try destination.cut(inverse, from: self)
-        }
-      }
-    }
-  }
-
-  /// Makes the destinations of a slot refer back here. Those that refer to another object are
-  /// removed.
-  fileprivate final func makeAgree(_ slot: Int) throws {
-    guard let context else { return }
-    for destination in try rawDestinations(slot) where context.isPresent(destination) {
-      try makeAgree(slot, with: destination)
-    }
-  }
-
-  fileprivate final func makeAgree(_ slot: Int, with destination: ManagedObject) throws {
-    let relationship = binding.relationship(slot)
-    guard let inverse = inverseSlot(of: relationship, on: destination) else { return }
-    if destination.isToMany(inverse) {
-      if try !destination.holds(self, inverse) { try destination.pendingAdd(self, inverse) }
-      return
-    }
-    let present = try destination.rawOne(inverse)
-    if present === self { return }
-    if let present, context?.isPresent(present) == true {
-      try cut(slot, from: destination)
-    } else {
-      try destination.put(self, in: inverse)
     }
   }
 }

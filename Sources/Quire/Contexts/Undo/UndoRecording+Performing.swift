@@ -133,7 +133,7 @@ extension UndoRecording {
   func takeAway(_ object: ManagedObject, isInsertion: Bool) throws {
     guard let context, object.context === context, !object.isDeleted else { return }
     // Objects may have been led here while registration was disabled.
-    if isInsertion { try object.removeInverses() }
+    if isInsertion { try object.leaveOtherEnds() }
     performed.record(object, .undoInsertion)
     isOfInsertion = isInsertion
     defer { isOfInsertion = nil }
@@ -175,7 +175,7 @@ extension UndoRecording {
   private func restore(_ loss: TakenObject.Loss, of destination: ManagedObject) throws {
     let (object, slot) = (loss.object, loss.slot)
     if let inverse = object.inverseSlot(of: slot, on: destination),
-      try !destination.leads(to: object, inverse)
+      try !destination.refers(to: object, inverse)
     {
       return
     }

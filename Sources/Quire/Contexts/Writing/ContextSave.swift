@@ -94,7 +94,7 @@ final class ContextSave {
         case .one(let destination): destination.map { [$0] } ?? []
         case .many(let pending): pending.order ?? pending.added
         }
-      for destination in destinations where part.remains(destination) {
+      for destination in destinations where destination.isLive {
         guard try context.targetSession(of: destination) === part.session else {
           throw object.leadsToOtherStore(object.binding.relationship(slot), destination)
         }

@@ -29,7 +29,7 @@ extension SaveOperation {
   /// ever.
   func otherEndsAgree(_ writer: StoreWriter) -> Bool {
     func agrees(_ slot: Int, of object: ManagedObject, at reference: Reference) -> Bool {
-      guard case .one(let destination?) = object.slots[slot], remains(destination),
+      guard case .one(let destination?) = object.slots[slot], destination.isLive,
         let inverse = object.inverseSlot(of: slot, on: destination)
       else { return true }
       let other = finalReference(destination)

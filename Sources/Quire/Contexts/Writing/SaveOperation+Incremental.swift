@@ -155,7 +155,7 @@ extension SaveOperation {
       func keys(_ objects: [ManagedObject]) throws -> [IncrementalStoreKey] {
         // An object that refers to itself is added by both sides.
         var seen: Set<ManagedObject> = []
-        return try objects.filter { remains($0) && seen.insert($0).inserted }
+        return try objects.filter { $0.isLive && seen.insert($0).inserted }
           .map { try source.key(of: finalReference($0)) }
       }
       changes[object.binding.name(of: slot)] = .init(

@@ -45,7 +45,7 @@ extension SaveOperation {
         return try slots.lend(slot) { content in
           switch content {
           case .value(let value?): try row.put(value, in: field)
-          case .one(let destination?) where remains(destination):
+          case .one(let destination?) where destination.isLive:
             try row.put(finalReference(destination), in: field)
           default: return false
           }
@@ -72,7 +72,7 @@ extension SaveOperation {
     of slot: Int, of object: ManagedObject, _ item: Insertion, to destination: ManagedObject,
     _ writer: StoreWriter
   ) throws {
-    guard remains(destination) else { return }
+    guard destination.isLive else { return }
     let owner = finalReference(destination)
     assert(hasRow(owner, writer), "a destination is gone, and was not found to be")
     if let inverse = object.inverseSlot(of: slot, on: destination),

@@ -23,7 +23,7 @@ extension SaveOperation {
       switch object.slots[slot] {
       case .unchanged, .value: continue
       case .one(let destination):
-        guard let destination, remains(destination) else { continue }
+        guard let destination, destination.isLive else { continue }
         let owner = finalReference(destination)
         assert(hasRow(owner, writer), "a destination is gone, and was not found to be")
         if let link = writer.ownersLink(of: slot, of: object.binding, owner) {
@@ -36,7 +36,7 @@ extension SaveOperation {
         for member in pending.removed {
           try writer.removeLink(link, from: reference.key, to: member)
         }
-        for member in pending.added.filter(remains).map(finalReference) {
+        for member in pending.added.filter(\.isLive).map(finalReference) {
           assert(hasRow(member, writer), "a member is gone, and was not found to be")
           try writer.addLink(link, from: reference.key, to: member)
         }
@@ -51,7 +51,7 @@ extension SaveOperation {
     for slot in binding.storedRelationshipSlots where binding.traits[slot].isForeignKeyOfOthers {
       guard let link = item.storage.link(slot), case .many(let pending) = item.object.slots[slot]
       else { continue }
-      for member in pending.added.filter(remains).map(finalReference) {
+      for member in pending.added.filter(\.isLive).map(finalReference) {
         guard let storage = entities.storage(of: member),
           let name = binding.relationship(slot).inverse,
           let inverse = storage.binding.slot(named: name), storage.fieldBySlot[inverse] >= 0,
@@ -154,7 +154,7 @@ extension SaveOperation {
   private func destinations(_ members: [ManagedObject], _ writer: StoreWriter) -> [Reference] {
     var references: [Reference] = []
     references.reserveCapacity(members.count)
-    for destination in members where remains(destination) {
+    for destination in members where destination.isLive {
       references.append(finalReference(destination))
     }
     assert(

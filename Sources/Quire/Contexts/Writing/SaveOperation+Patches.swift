@@ -26,7 +26,7 @@ extension SaveOperation {
       case .value(let value):
         guard try row.patch(field, value) else { return false }
       case .one(let destination):
-        let target = destination.flatMap { remains($0) ? finalReference($0) : nil }
+        let target = destination.flatMap { $0.isLive ? finalReference($0) : nil }
         guard row.patch(field, reference: target) else { return false }
       case .unchanged, .many: return false
       }

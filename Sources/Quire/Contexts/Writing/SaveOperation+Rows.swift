@@ -1,14 +1,10 @@
 import QuireModel
 
 // Writing and removing of rows.
+//
+// A relationship to an object that is deleted, or has left, is written as cleared, also where the
+// deletion did not clear it (without an inverse, or with the rule to take no action).
 extension SaveOperation {
-  /// Whether a destination exists after this save. A relationship to one that does not is written
-  /// as cleared, also where the deletion did not clear it (without an inverse, or with the rule to
-  /// take no action).
-  func remains(_ destination: ManagedObject) -> Bool {
-    !destination.isDeleted && destination.ofArena { $0.hasContext }
-  }
-
   /// The permanent reference of an object, also if this save inserts it.
   func finalReference(_ object: ManagedObject) -> Reference {
     guard !object.isPersistent else { return object.reference }
@@ -97,7 +93,7 @@ extension SaveOperation {
       }
       return value.map(RowWriter.Field.value)
     case .one(let destination):
-      return destination.flatMap { remains($0) ? .reference(finalReference($0)) : nil }
+      return destination.flatMap { $0.isLive ? .reference(finalReference($0)) : nil }
     case .many: return nil
     case .unchanged:
       guard let old, !old.isNil(field) else { return nil }

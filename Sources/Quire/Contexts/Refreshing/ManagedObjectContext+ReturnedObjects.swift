@@ -20,10 +20,9 @@ extension ManagedObjectContext {
         guard object.hasSlots, case .many(let pending) = object.slots[slot] else { continue }
         for reference in pending.removed.intersection(returned).sorted() {
           let member = try session.object(at: reference)
-          guard let inverse = object.inverseSlot(of: slot, on: member), member.isToMany(inverse),
-            try member.holds(object, inverse)
+          guard let inverse = object.inverseSlot(of: slot, on: member), member.isToMany(inverse)
           else { continue }
-          try member.pendingRemove(object, inverse)
+          try object.agree(slot, with: member)
         }
       }
     }

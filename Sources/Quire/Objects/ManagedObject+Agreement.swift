@@ -1,0 +1,113 @@
+import QuireModel
+
+// Both ends of a link agree: what one end refers to refers back. A change of a relationship changes
+// both at once (`ManagedObject+Inverses.swift`). One end alone changes where an action of undo is
+// performed, where a row is replaced by one that others have saved, and where a deletion is taken
+// back, as its rule has left the deleted object as it was. Then that end decides what the other one
+// says, by the functions here and by no others.
+extension ManagedObject {
+  /// Makes the other ends of what a slot refers to say so.
+  final func agree(_ slot: Int) throws {
+    for other in try rawDestinations(slot) where other.isLive && other.context === context {
+      try referBack(from: other, slot)
+    }
+  }
+
+  /// Makes the other end of a relationship with an object say what this one says: that there is a
+  /// link between the two, or that there is none.
+  ///
+  /// - Parameter other: an object that this end refers to, or that may still refer here.
+  final func agree(_ slot: Int, with other: ManagedObject) throws {
+    if try refers(to: other, slot) {
+      try referBack(from: other, slot)
+    } else if let inverse = inverseSlot(of: slot, on: other) {
+      try other.cut(inverse, from: self)
+    }
+  }
+
+  /// Makes an object refer back here.
+  ///
+  /// - Parameters:
+  ///   - slot: refers to the object.
+  ///   - prevails: whether that is so even if the other end is to-one, and refers to a third object
+  ///     by now. Otherwise that stays, and this end gives way.
+  /// - Returns: whether the object refers here now, and did not before.
+  @discardableResult
+  final func referBack(
+    from other: ManagedObject, _ slot: Int, prevails: Bool = false
+  ) throws -> Bool {
+    guard let inverse = inverseSlot(of: slot, on: other), try !other.refers(to: self, inverse)
+    else { return false }
+    if other.isToMany(inverse) {
+      try other.pendingAdd(self, inverse)
+    } else if !prevails, let rival = try other.rawOne(inverse), rival.isLive {
+      try cut(slot, from: other)
+      return false
+    } else {
+      try other.put(self, in: inverse)
+    }
+    return true
+  }
+
+  /// Whether a slot refers to an object, on this side of the relationship.
+  final func refers(to object: ManagedObject, _ slot: Int) throws -> Bool {
+    isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
+  }
+
+  /// Ends a link on this side alone.
+  final func cut(_ slot: Int, from object: ManagedObject) throws {
+    if isToMany(slot) {
+      if try holds(object, slot) { try pendingRemove(object, slot) }
+    } else if try rawOne(slot) === object {
+      try put(nil as ManagedObject?, in: slot)
+    }
+  }
+
+  /// Ends the links of all stored relationships, on both sides, also where one side alone refers to
+  /// the other.
+  final func endLinks() throws {
+    for slot in binding.storedRelationshipSlots {
+      for other in try rawDestinations(slot) {
+        try cut(slot, from: other)
+        if let inverse = inverseSlot(of: slot, on: other) { try other.cut(inverse, from: self) }
+      }
+    }
+  }
+
+  /// Removes this object from the other ends of its relationships, so that no object refers here
+  /// any more and no rule denies the deletion.
+  final func leaveOtherEnds() throws {
+    guard let context else { return }
+    for slot in binding.relationshipSlots {
+      for other in try context.destinations(of: self, slot) {
+        if let inverse = inverseSlot(of: slot, on: other) { try other.cut(inverse, from: self) }
+        if binding.traits[slot].deleteRule == .deny { try cut(slot, from: other) }
+      }
+    }
+  }
+
+  // MARK: Deletions that are taken back
+
+  /// Makes all destinations refer back to an object whose deletion was taken back, in ordered
+  /// relationships at its position in the store. Destinations that refer to another object by now
+  /// are removed, and so are deleted ones, as their own delete rules demand.
+  final func restoreOtherEnds() throws {
+    for slot in binding.relationshipSlots {
+      for other in try rawDestinations(slot) where other.context === context {
+        guard let inverse = inverseSlot(of: slot, on: other) else { continue }
+        if !isShown(other) {
+          let rule = other.binding.traits[inverse].deleteRule
+          if rule == .noAction { continue }
+          // A rule that denies has left the deleted one as it was, if that still refers here.
+          if rule == .deny, try other.refers(to: self, inverse) { continue }
+          try cut(slot, from: other)
+          try other.cut(inverse, from: self)
+        } else if try referBack(from: other, slot), other.isToMany(inverse),
+          let name = binding.relationship(slot).inverse
+        {
+          try other.restorePlace(of: self, name)
+        }
+      }
+    }
+  }
+}
