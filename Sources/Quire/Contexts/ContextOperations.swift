@@ -9,9 +9,7 @@ protocol ContextOperations: AnyObject {
   func mergeWaitingCommits()
 
   /// Writes all changes to the stores, or passes them to the parent.
-  ///
-  /// - Parameter asking: whether hooks are called, and objects are validated.
-  func write(asking: Bool) throws
+  func saveChanges() throws
 
   /// Reads an object anew.
   func refresh(_ object: ManagedObject, mergeChanges: Bool)

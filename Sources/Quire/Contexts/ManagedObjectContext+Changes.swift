@@ -143,7 +143,7 @@ extension ManagedObjectContext {
   ///
   /// 1. What others have saved is merged, if the context merges by itself, and objects of stores
   ///    that were removed leave (``ContextOperations/mergeWaitingCommits()``).
-  /// 2. The delete rules of objects that were deleted are applied (``applyDeleteRules()``).
+  /// 2. The delete rules of objects that were deleted are applied (``DeleteRules/apply()``).
   /// 3. What has changed since the last notice is posted (``NoticePoster/postEvent()``).
   /// 4. What could not be thrown where it happened is thrown (``throwKeptErrors()``).
   ///
@@ -157,92 +157,13 @@ extension ManagedObjectContext {
   final func processPendingChangesOfEvent() {
     guard activity != .applyingDeleteRules else { return }
     operations.mergeWaitingCommits()
-    if propagatesDeletesAtEndOfEvent || activity == .saving { applyDeleteRules() }
+    if propagatesDeletesAtEndOfEvent || activity == .saving { DeleteRules(self).apply() }
     notices?.postEvent()
-  }
-
-  /// Applies the delete rules of objects that were deleted since the last call. Does nothing within
-  /// a call, which goes on until no object is left.
-  final func applyDeleteRules() {
-    guard activity != .applyingDeleteRules else { return }
-    guard let first = changes.takeUndecided() else { return }
-    during(.applyingDeleteRules) {
-      processDeletion(of: first)
-      // Rules may delete more objects, which are appended.
-      while let object = changes.takeUndecided() { processDeletion(of: object) }
-    }
-  }
-
-  final func processDeletion(of object: ManagedObject) {
-    guard isUndecided(object) else { return }
-    object.prepareForDeletion()
-    // The hook may have taken the deletion back, or dropped the object.
-    guard isUndecided(object) else { return }
-    do {
-      try propagateDeletion(of: object)
-    } catch {
-      report(error)
-    }
-    guard isUndecided(object) else { return restoreOtherEnds(of: object) }
-    object.state.insert(.propagated)
-    hidingCount &+= 1
-    if !object.isStored {
-      drop(object)
-    }
-  }
-
-  /// Restores what delete rules had cleared of an object whose deletion was taken back while they
-  /// were applied.
-  private func restoreOtherEnds(of object: ManagedObject) {
-    guard object.context === self, !object.isDeleted else { return }
-    do {
-      try object.restoreOtherEnds()
-    } catch {
-      report(error)
-    }
   }
 
   /// Removes a deleted object that the store does not have: a save has nothing to do for it.
   final func drop(_ object: ManagedObject) {
     undoRecording?.keepContent(of: object)
     release(object)
-  }
-
-  private func isUndecided(_ object: ManagedObject) -> Bool {
-    object.context === self && object.isDeleted && !object.state.contains(.propagated)
-  }
-
-  /// Applies the delete rules of an object. Ends when a hook of an object that is read takes the
-  /// deletion back, or drops the object.
-  final func propagateDeletion(of object: ManagedObject) throws {
-    for slot in object.binding.relationshipSlots {
-      let given = object.ofArena { $0.binding.traits[slot].deleteRule }
-      var rule = given
-      // No object may go on referring to one that was never stored, should it be inserted again.
-      if !object.isStored, rule != .cascade { rule = .nullify }
-      switch rule {
-      case .noAction, .deny: continue
-      case .nullify:
-        for destination in try destinations(of: object, slot) {
-          let inverse = object.inverseSlot(of: slot, on: destination)
-          if let inverse { _ = try destination.makeReady(inverse) }
-          guard object.context === self, object.isDeleted else { return }
-          if let inverse { try destination.removeInverse(inverse, to: object) }
-          // Cleared on this side too: otherwise the rule would deny the deletion if it were redone
-          // after the object was saved.
-          if given == .deny { try object.removeInverse(slot, to: destination) }
-        }
-      case .cascade:
-        for destination in try destinations(of: object, slot) {
-          guard object.context === self, object.isDeleted else { return }
-          delete(destination)
-        }
-      }
-    }
-  }
-
-  final func destinations(of object: ManagedObject, _ slot: Int) throws -> [ManagedObject] {
-    if object.isToMany(slot) { return try object.members(slot) }
-    return try object.one(slot).map { [$0] } ?? []
   }
 }

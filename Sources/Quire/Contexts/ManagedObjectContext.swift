@@ -319,7 +319,7 @@ nonisolated open class ManagedObjectContext {
   ///   changing, or when objects or observers of the parent change what is being passed to it;
   ///   ``PersistenceError/Code/managedObjectContextBusy`` (132001) while the context is busy.
   open func save() throws {
-    try operations.write(asking: true)
+    try operations.saveChanges()
   }
 
   /// Marks an object to be deleted by the next save.

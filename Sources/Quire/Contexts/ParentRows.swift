@@ -29,7 +29,7 @@ final class ParentRows: RowsInFront {
   /// - Returns: `nil` when the parent has no such object, or has deleted it.
   override func row(_ reference: Reference) throws -> Row? {
     if let object = source.registered(reference) {
-      if object.isDeleted || object.state.contains(.inaccessible) { return nil }
+      guard object.isInParent else { return nil }
       if !object.slots.isEmpty || object.isNew {
         guard let storage = session.entities.byIndex[object.binding.index] else { return nil }
         return try object.encodedRow(in: storage)
@@ -42,21 +42,24 @@ final class ParentRows: RowsInFront {
   /// The destination of a to-one slot in the row that ``row(_:)`` would make.
   func destination(_ slot: Int, of reference: Reference) throws -> Reference? {
     if let object = source.registered(reference) {
-      if object.isDeleted || object.state.contains(.inaccessible) { return nil }
+      guard object.isInParent else { return nil }
       if object.hasSlots, case .one(let destination) = object.slots[slot] {
-        return object.present(destination).flatMap { $0.isDeleted ? nil : $0.reference }
+        return object.present(destination).flatMap { $0.isInParent ? $0.reference : nil }
       }
       if object.isNew { return nil }
       if object.hasRow { return object.storedReference(slot) }
     }
+    let view = try source.currentView()
+    // A row may be older than the state that an ancestor reads.
+    if let parentRows = view.parentRows { return try parentRows.destination(slot, of: reference) }
     guard let storage = source.entities.storage(of: reference), storage.fieldBySlot[slot] >= 0
     else { return nil }
-    return try source.currentView().row(reference)?.reference(storage.fieldBySlot[slot])
+    return try view.row(reference)?.reference(storage.fieldBySlot[slot])
   }
 
   override func contains(_ reference: Reference) throws -> Bool {
     if let object = source.registered(reference) {
-      if object.isDeleted || object.state.contains(.inaccessible) { return false }
+      guard object.isInParent else { return false }
       if object.isNew || object.hasRow { return true }
     }
     return try source.currentView().contains(reference)
@@ -68,18 +71,18 @@ final class ParentRows: RowsInFront {
     if source.linksHaveMoved, context.changes.mayHaveRelationships, try contains(reference) {
       let object = try source.object(at: reference)
       guard let slot = object.binding.slot(named: link.relationship) else { return [] }
-      return try object.members(slot).lazy.filter { !$0.isDeleted }.map(\.reference)
+      return try object.members(slot).lazy.filter(\.isInParent).map(\.reference)
     }
     if let object = source.registered(reference) {
-      if object.isDeleted || object.state.contains(.inaccessible) { return [] }
+      guard object.isInParent else { return [] }
       if !object.slots.isEmpty, let slot = object.binding.slot(named: link.relationship),
         case .many = object.slots[slot]
       {
-        return try object.members(slot).lazy.filter { !$0.isDeleted }.map(\.reference)
+        return try object.members(slot).lazy.filter(\.isInParent).map(\.reference)
       }
     }
     return try source.currentView().members(of: reference, link).filter {
-      !(source.registered($0)?.isDeleted ?? false)
+      source.registered($0)?.isInParent ?? true
     }
   }
 
@@ -111,6 +114,9 @@ final class ParentRows: RowsInFront {
 }
 
 extension ManagedObject {
+  /// Whether a child sees an object of its parent: it is not deleted, nor gone from the store.
+  fileprivate final var isInParent: Bool { !isDeleted && !state.contains(.inaccessible) }
+
   /// The object with its unsaved changes as a row, for a child of its context.
   ///
   /// - Throws: ``RowError`` when a number is out of its attribute's range.
@@ -134,7 +140,7 @@ extension ManagedObject {
       switch slots[slot] {
       case .value(let value): return value.map(RowWriter.Field.value)
       case .one(let destination):
-        return present(destination).flatMap { $0.isDeleted ? nil : .reference($0.reference) }
+        return present(destination).flatMap { $0.isInParent ? .reference($0.reference) : nil }
       case .many: return nil
       case .unchanged: break
       }

@@ -77,9 +77,8 @@ extension ManagedObject {
   /// Removes this object from the other ends of its relationships, so that no object refers here
   /// any more and no rule denies the deletion.
   final func leaveOtherEnds() throws {
-    guard let context else { return }
     for slot in binding.relationshipSlots {
-      for other in try context.destinations(of: self, slot) {
+      for other in try destinations(slot) {
         if let inverse = inverseSlot(of: slot, on: other) { try other.cut(inverse, from: self) }
         if binding.traits[slot].deleteRule == .deny { try cut(slot, from: other) }
       }

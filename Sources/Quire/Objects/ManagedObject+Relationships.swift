@@ -81,6 +81,11 @@ extension ManagedObject {
     ofArena { arena in object.ofArena { arena.sharesContext(with: $0) } }
   }
 
+  /// The destinations that a slot shows, whatever its kind.
+  final func destinations(_ slot: Int) throws -> [ManagedObject] {
+    isToMany(slot) ? try members(slot) : try one(slot).map { [$0] } ?? []
+  }
+
   /// The destinations of a to-many slot, in order if the relationship has one.
   ///
   /// - Complexity: O(log *n* + destinations), each a fault unless its row was read before.

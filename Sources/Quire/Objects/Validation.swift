@@ -149,10 +149,10 @@ struct Validation {
   }
 
   mutating func validateForDelete(_ object: ManagedObject) throws {
-    guard let context = object.context else { return }
+    if object.context == nil { return }
     for slot in object.binding.relationshipSlots {
       guard object.ofArena({ $0.binding.traits[slot].deleteRule == .deny }) else { continue }
-      let remaining = try context.destinations(of: object, slot).filter { !$0.isDeleted }.count
+      let remaining = try object.destinations(slot).filter { !$0.isDeleted }.count
       if remaining > 0 {
         fail(
           .validationRelationshipDeniedDelete, object, object.binding.name(of: slot),

@@ -75,13 +75,14 @@ extension Merge {
   /// Applies delete rules to the store's newest state, for instance to members that were added by
   /// the other save.
   private func replayDeletions() throws {
+    let rules = DeleteRules(context)
     for object in objects where object.context === context && object.isDeleted {
       try freshenDestinations(of: object)
-      try context.propagateDeletion(of: object)
+      try rules.propagate(object)
     }
     while let object = context.changes.takeUndecided() {
       try freshenDestinations(of: object)
-      context.processDeletion(of: object)
+      rules.process(object)
     }
   }
 
@@ -142,7 +143,7 @@ extension Merge {
   private func freshenDestinations(of object: ManagedObject) throws {
     freshen(object)
     for slot in object.binding.relationshipSlots {
-      for destination in try context.destinations(of: object, slot) { freshen(destination) }
+      for destination in try object.destinations(slot) { freshen(destination) }
     }
   }
 }

@@ -127,6 +127,13 @@ extension ManagedObjectContext {
   }
 }
 
+extension MergePolicy {
+  /// Whether the policy may change anything.
+  var mayResolve: Bool {
+    type(of: self) != MergePolicy.self || mergeType != .errorMergePolicyType
+  }
+}
+
 /// The built-in rules of a ``MergePolicy``. Raw values are Core Data's.
 public enum MergePolicyType: Int, Sendable, CaseIterable {
   /// The save fails: see ``MergePolicy/error``.

@@ -62,7 +62,7 @@ extension ManagedObjectContext {
         }
       }
     }
-    guard merge(places, of: commits, isOfAll: isOfAll) else { return }
+    guard SaveMerge(self).merge(places, of: commits, isOfAll: isOfAll) else { return }
     for (session, commits, isOfAll) in read {
       isOfAll ? session.recordRowsOfState() : session.recordRows(of: commits)
     }
@@ -140,92 +140,10 @@ extension ManagedObjectContext {
     // A save of another store has objects that have no place here.
     let isWhole = merged.count == inserted.union(changed).count
     let commits = isWhole ? commit.map { [CommitNumber(rawValue: $0)] } ?? [] : []
-    if merge(merged, of: commits), sessions.count == 1 { sessions[0].recordRows(of: commits) }
+    if SaveMerge(self).merge(merged, of: commits), sessions.count == 1 {
+      sessions[0].recordRows(of: commits)
+    }
     processPendingChanges()
-  }
-}
-
-// MARK: - One merge
-
-extension ManagedObjectContext {
-  /// - Parameters:
-  ///   - commits: the saves that have changed objects at these places, and nowhere else.
-  ///   - isOfAll: whether objects may have changed that are not listed; the list then has all
-  ///     objects that are registered here.
-  /// - Returns: whether all rows were read again, or will be when they are used.
-  private func merge(
-    _ places: [MergedReference], of commits: [CommitNumber], isOfAll: Bool = false
-  ) -> Bool {
-    guard !places.isEmpty || isOfAll else { return true }
-    defer {
-      if family != nil { isOfAll ? notifyChildrenOfAll() : notifyChildren(of: places) }
-    }
-    do {
-      var ids = try during(.merging) { try mergeObjects(at: places, isOfAll: isOfAll) }
-      // Commits of several stores are not numbered together.
-      if !hasSeveralStores { ids.mergedCommits = commits.map(\.rawValue) }
-      noticeCenter?.postMerge(ids)
-      return true
-    } catch {
-      report(error)
-      return false
-    }
-  }
-
-  /// One merge:
-  ///
-  /// 1. Objects that are gone leave; those that are new are remembered.
-  /// 2. The others get the newest rows (``exchangeRows(of:besides:)``), as in a refresh.
-  /// 3. The next notice gets the new objects.
-  ///
-  /// - Returns: the notice of the merge for observers.
-  private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
-    try moveQueryGeneration()
-    var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
-    ids.isOfAll = isOfAll
-    var merged: [ManagedObject] = []
-    var new: [MergedReference] = []
-    for session in sessions where places.contains(where: { $0.session === session }) {
-      let view = try session.latestView()
-      try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
-    }
-    // Sorted, so that the same saves have the same effects.
-    for place in places.sorted(by: { $0.order < $1.order }) {
-      let reference = place.reference
-      guard let id = place.session.objectID(of: reference) else { continue }
-      let object = place.session.registered(reference)
-      // An object whose deletion was undone here stays inserted, though its row is gone.
-      if object?.isNew ?? false { continue }
-      if try !place.session.currentView().contains(reference) {
-        ids.deletedObjectIDs.insert(id)
-        if let object { mergeDeletion(of: object) }
-        continue
-      }
-      if place.isInsertion {
-        ids.insertedObjectIDs.insert(id)
-      } else {
-        ids.updatedObjectIDs.insert(id)
-      }
-      if let object {
-        merged.append(object)
-      } else if place.isInsertion {
-        new.append(place)
-      }
-    }
-    try exchangeRows(of: merged, besides: new)
-    if noticeCenter != nil {
-      for object in merged where object.context === self && !object.hasChanges {
-        ids.refreshedObjectIDs.insert(object.objectID)
-      }
-    }
-    for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
-    return ids
-  }
-
-  /// Removes an object that another context has deleted, with its unsaved changes.
-  private func mergeDeletion(of object: ManagedObject) {
-    if !object.isDeleted { noticeCenter?.didDelete(object) }
-    release(object)
   }
 }
 

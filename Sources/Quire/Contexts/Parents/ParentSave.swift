@@ -65,7 +65,7 @@ struct ParentSave {
         parent.delete(counterpart)
       }
     }
-    parent.applyDeleteRules()
+    DeleteRules(parent).apply()
   }
 
   /// The parent's object for one of the child's; `nil` when the parent has none, or has deleted it.

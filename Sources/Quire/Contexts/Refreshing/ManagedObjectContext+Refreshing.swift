@@ -17,11 +17,12 @@ extension ManagedObjectContext {
     let object = object.successor ?? object
     during(.refreshing) {
       do {
-        guard object.context === self, object.isStored else { return }
+        guard object.context === self, object.isStored, let session = object.session else { return }
         if mergeChanges || !object.hasSlots {
-          try exchangeRows(of: [object])
+          _ = try session.latestView()
+          try RowExchange(self).exchange([object])
         } else if !object.isDeleted {
-          try dropChanges(of: object)
+          try RowExchange(self).dropChanges(of: object)
         } else {
           noticeCenter?.didRefresh(object)
         }
@@ -48,31 +49,15 @@ extension ManagedObjectContext {
       // Objects that are not in memory are to be read from the newest state, too.
       for session in sessions { session.leaveState() }
       do {
-        try exchangeRows(of: allObjects.filter(\.isStored))
+        let objects = allObjects.filter(\.isStored)
+        for session in sessions where objects.contains(where: { $0.session === session }) {
+          _ = try session.latestView()
+        }
+        try RowExchange(self).exchange(objects)
         for session in sessions { session.recordRowsOfState() }
       } catch {
         report(error)
       }
     }
-  }
-
-  /// Drops the changes of an object, at both ends of its relationships.
-  private func dropChanges(of object: ManagedObject) throws {
-    guard let session = object.session else { return }
-    let ends = ReturnedEnds([object], in: self)
-    showPermanentID(of: object)
-    undoRecording?.recordRead()
-    let view = try session.latestView()
-    preparation?.isOutdated = true
-    try exchangeRow(of: object, view)
-    try object.restoreRelationships()
-    if object.restoreSlots() {
-      object.turnIntoFault(onBothSides: true)
-    } else {
-      object.callAwake(after: .refresh)
-    }
-    noticeCenter?.didRefresh(object)
-    try ends.agree(keepsChanges: false, in: self)
-    try displaceStoredDestinations(of: changedCounterparts(of: [object]))
   }
 }

@@ -64,7 +64,9 @@ struct PerformedChanges {
     for addition in additions
     where addition.object.isLive(in: context) && addition.member.isLive(in: context) {
       let (object, member) = (addition.object, addition.member)
-      if try object.holds(member, addition.slot) { try object.referBack(from: member, addition.slot) }
+      if try object.holds(member, addition.slot) {
+        try object.referBack(from: member, addition.slot)
+      }
     }
     for object in returned where object.isLive(in: context) {
       for slot in object.binding.relationshipSlots { try object.agree(slot) }

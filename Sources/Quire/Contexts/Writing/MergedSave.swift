@@ -1,11 +1,15 @@
 import QuireModel
 import QuireStorage
 
-// Saves that have met conflicts.
-extension ManagedObjectContext {
+/// A save that has met conflicts.
+struct MergedSave {
   /// The number of times that a save calls its policy. Beyond that, hooks of objects change them in
   /// ways that make new conflicts each time.
-  static var mergeLimit: Int { 10 }
+  static let limit = 10
+
+  private let context: ManagedObjectContext
+
+  init(_ context: ManagedObjectContext) { self.context = context }
 
   /// Puts the changes of a save on rows that others have written meanwhile, lets the policy resolve
   /// what is disputed, and writes the result. The stores are locked for other writers meanwhile, so
@@ -16,9 +20,9 @@ extension ManagedObjectContext {
   /// - Returns: what was written, with the new states of the stores; `nil` when nothing was left to
   ///   save.
   /// - Throws: what the policy, validation or the engine throw. The context is then as it was.
-  final func commitMerged(_ save: ContextSave) throws -> ContextSave.Outcome? {
+  func commit(_ save: ContextSave) throws -> ContextSave.Outcome? {
     let transactions = try ContextSave.beginWrites(
-      in: presentSessions().filter { !$0.store.isReadOnly })
+      in: context.presentSessions().filter { !$0.store.isReadOnly })
     defer { transactions.values.forEach { $0.abort() } }
     // Conflicts are searched in the states that stores show, which must be those that are written
     // to.
@@ -28,83 +32,80 @@ extension ManagedObjectContext {
       throw PersistenceError(
         .persistentStoreSave, "the changes could not be written", underlying: error)
     }
-    var memento = isMerging ? ContextMemento(self) : nil
+    var memento = context.mergePolicy.mayResolve ? ContextMemento(context) : nil
     // The merge is with the newest states of the stores; a save moves a query generation on.
-    let generation = StoreViews(sessions) { $0.pinnedView }
-    for session in sessions { session.pinnedView = nil }
+    let generation = StoreViews(context.sessions) { $0.pinnedView }
+    for session in context.sessions { session.pinnedView = nil }
     do {
-      let merged = try mergedSave(save, &memento)
+      let merged = try merged(save, &memento)
       let outcome = try merged?.write(in: transactions, settling: true)
-      for session in sessions where generation[session] != nil {
+      for session in context.sessions where generation[session] != nil {
         session.pinnedView = session.view ?? generation[session]
       }
       return outcome
     } catch {
-      for session in sessions { session.pinnedView = generation[session] }
-      merge = nil
-      memento?.restore(self)
+      for session in context.sessions { session.pinnedView = generation[session] }
+      context.merge = nil
+      memento?.restore(context)
       if error is ConflictFound {
         // A writer to an incremental store, which our locks do not keep out, was faster again.
         assert(
           save.parts.contains { $0.store.incremental != nil },
           "a save meets a conflict that a search for conflicts does not find")
-        throw mergeError((try? remainingConflicts().map(\.report)) ?? [])
+        throw context.mergeError((try? remainingConflicts().map(\.report)) ?? [])
       }
-      if error is SaveOperation.Duplicates { throw constraintError([]) }
+      if error is SaveOperation.Duplicates { throw context.constraintError([]) }
       throw error
     }
   }
 
-  /// Whether the policy may change anything here.
-  final var isMerging: Bool {
-    type(of: mergePolicy) != MergePolicy.self || mergePolicy.mergeType != .errorMergePolicyType
-  }
-
   /// - Parameter memento: of the context as it was; made here when the first change is made.
-  private func mergedSave(
+  private func merged(
     _ save: ContextSave, _ memento: inout ContextMemento?
   ) throws -> ContextSave? {
     var told: Set<ManagedObject> = []
     save.forEachObject { told.insert($0) }
     var latest: [MergeConflict] = []
     var latestDuplicates: [ConstraintConflict] = []
-    for _ in 1...Self.mergeLimit {
+    for _ in 1...Self.limit {
       latest = try remainingConflicts()
       if !latest.isEmpty {
         let open = latest.filter(\.isOpen)
-        if memento == nil, open.isEmpty || isMerging { memento = ContextMemento(self) }
+        if memento == nil, open.isEmpty || context.mergePolicy.mayResolve {
+          memento = ContextMemento(context)
+        }
         try open.isEmpty ? rebase(latest) : resolve(open)
-        try throwKeptErrors()
+        try context.throwKeptErrors()
       }
       let duplicates = try remainingConstraintConflicts()
       if !duplicates.isEmpty {
         try resolve(duplicates)
-        try throwKeptErrors()
+        try context.throwKeptErrors()
       }
-      guard hasChanges else { return nil }
-      let merged = try prepareSave(without: told, asMerged: true)
+      guard context.hasChanges else { return nil }
+      let merged = try context.prepareSave(without: told, asMerged: true)
       merged.forEachObject { told.insert($0) }
-      guard hasChanges else { return nil }
+      guard context.hasChanges else { return nil }
       if try remainingConflicts().isEmpty {
         let left = try remainingConstraintConflicts()
         if left.isEmpty { return merged }
         latestDuplicates = left
         if left.map(\.report) == duplicates.map(\.report) {
-          throw constraintError(left.map(\.report))
+          throw context.constraintError(left.map(\.report))
         }
       }
     }
-    throw unresolvedConflicts(latest.map(\.report), latestDuplicates.map(\.report))
+    throw Self.unresolvedConflicts(latest.map(\.report), latestDuplicates.map(\.report))
   }
 
-  /// The error when there are conflicts after ``mergeLimit`` calls of the policy.
-  final func unresolvedConflicts(
+  /// The error when there are conflicts after ``limit`` calls of the policy.
+  static func unresolvedConflicts(
     _ conflicts: [MergeConflict.Report], _ duplicates: [ConstraintConflict.Report] = []
   ) -> PersistenceError {
     let texts = conflicts.map(\.description) + duplicates.map(\.description)
     var error = PersistenceError(
       .persistentStoreSaveConflicts,
-      "the merge policy was asked \(Self.mergeLimit) times, and what it and hooks of objects did led "
+      "the merge policy was asked \(limit) times, and what it and hooks of objects did led "
         + "to new conflicts each time: \(texts.joined(separator: "; "))")
     error.conflicts = conflicts
     error.constraintConflicts = duplicates
@@ -113,36 +114,37 @@ extension ManagedObjectContext {
 
   private func remainingConflicts() throws -> [MergeConflict] {
     // With the newest states of the stores, even if the context is pinned to a query generation.
-    try conflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
+    try context.conflicts(against: StoreViews(context.requiredSessions()) { try $0.newestState() })
   }
 
   private func remainingConstraintConflicts() throws -> [ConstraintConflict] {
-    try constraintConflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
+    try context.constraintConflicts(
+      against: StoreViews(context.requiredSessions()) { try $0.newestState() })
   }
 
   private func resolve(_ conflicts: [ConstraintConflict]) throws {
     // From now on the context reads the states that values are compared with.
-    for session in try requiredSessions() {
+    for session in try context.requiredSessions() {
       session.leaveState()
       _ = try session.newestView()
     }
-    try mergePolicy.resolve(constraintConflicts: conflicts)
-    processPendingChanges()
+    try context.mergePolicy.resolve(constraintConflicts: conflicts)
+    context.processPendingChanges()
     let left = try remainingConstraintConflicts().map(\.report)
-    if left == conflicts.map(\.report) { throw constraintError(left) }
+    if left == conflicts.map(\.report) { throw context.constraintError(left) }
   }
 
   /// Puts changes that nobody disputes on the rows that others have written.
   private func rebase(_ conflicts: [MergeConflict]) throws {
-    try Merge(self, conflicts).resolve(conflicts, by: .mergeByPropertyObjectTrumpMergePolicyType)
+    try Merge(context, conflicts).resolve(conflicts, by: .mergeByPropertyObjectTrumpMergePolicyType)
   }
 
   private func resolve(_ conflicts: [MergeConflict]) throws {
-    let merge = try Merge(self, conflicts)
-    self.merge = merge
-    defer { self.merge = nil }
-    try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
-    processPendingChanges()
+    let merge = try Merge(context, conflicts)
+    context.merge = merge
+    defer { context.merge = nil }
+    try context.mergePolicy.resolve(optimisticLockingConflicts: conflicts)
+    context.processPendingChanges()
     let left = try remainingConflicts()
     if !left.isEmpty { try merge.resolve(left, by: .mergeByPropertyObjectTrumpMergePolicyType) }
   }

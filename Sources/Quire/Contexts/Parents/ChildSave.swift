@@ -1,26 +1,35 @@
 import QuireModel
 
-extension ManagedObjectContext {
-  /// Saves to the parent. In place of the steps 3 and 4 of a save to a store:
-  ///
-  /// 1. Changes of objects that the parent has deleted are conflicts: the policy decides, or they
-  ///    are dropped (``resolveDeletions(_:)``).
-  /// 2. The save is prepared, as any other; what hooks do may be a reason to begin again.
-  /// 3. ``ParentSave`` repeats each change in the parent, by the calls that a program makes;
-  ///    deletions come last. If a hook or an observer of the parent interferes, the parent is
-  ///    restored.
-  ///
-  /// - Returns: what was saved; `nil` when there was nothing.
-  final func save(to parent: ManagedObjectContext) throws -> ContextSave? {
+/// The save of a child to its parent. In place of the steps 3 to 6 of a save to stores
+/// (``SaveRun``):
+///
+/// 1. Changes of objects that the parent has deleted are conflicts: the policy decides, or they are
+///    dropped (``resolveDeletions(_:)``).
+/// 2. The save is prepared, as any other; what hooks do may be a reason to begin again.
+/// 3. ``ParentSave`` repeats each change in the parent, by the calls that a program makes;
+///    deletions come last. If a hook or an observer of the parent interferes, the parent is
+///    restored.
+/// 4. Objects become clean, and observers of both contexts and the parent's other children are
+///    notified.
+struct ChildSave {
+  private let child: ManagedObjectContext
+  private let parent: ManagedObjectContext
+
+  init(of child: ManagedObjectContext, to parent: ManagedObjectContext) {
+    (self.child, self.parent) = (child, parent)
+  }
+
+  /// - Returns: what was passed to the parent; `nil` when there was nothing.
+  func write() throws -> ContextSave? {
     var memento: ContextMemento?
     let save: ContextSave
     do {
-      save = try preparedParentSave(&memento)
+      save = try prepared(&memento)
       // Hooks may have taken back all changes.
-      guard hasChanges else { return nil }
-      try ParentSave(save: save, child: self, parent: parent).write()
+      guard child.hasChanges else { return nil }
+      try ParentSave(save: save, child: child, parent: parent).write()
     } catch {
-      memento?.restore(self)
+      memento?.restore(child)
       throw error
     }
     return save
@@ -30,21 +39,21 @@ extension ManagedObjectContext {
   /// were called.
   ///
   /// - Parameter memento: set to the state to restore when the save fails, if the policy is called.
-  private func preparedParentSave(_ memento: inout ContextMemento?) throws -> ContextSave {
+  private func prepared(_ memento: inout ContextMemento?) throws -> ContextSave {
     var told: Set<ManagedObject> = []
-    for _ in 1...Self.mergeLimit {
-      followReturned()
+    for _ in 1...MergedSave.limit {
+      child.followReturned()
       try resolveDeletions(&memento)
-      let save = try prepareSave(without: told)
-      if try conflictsWithDeletions().isEmpty, !followReturned() { return save }
+      let save = try child.prepareSave(without: told)
+      if try conflictsWithDeletions().isEmpty, !child.followReturned() { return save }
       save.forEachObject { told.insert($0) }
     }
-    throw unresolvedConflicts(try conflictsWithDeletions().map(\.report))
+    throw MergedSave.unresolvedConflicts(try conflictsWithDeletions().map(\.report))
   }
 
   /// The conflicts of changed objects that the parent has deleted.
   private func conflictsWithDeletions() throws -> [MergeConflict] {
-    try changes.updated.sorted.filter(\.hasPersistentChangedValues).compactMap { object in
+    try child.changes.updated.sorted.filter(\.hasPersistentChangedValues).compactMap { object in
       guard let view = try object.session?.currentView(),
         try !view.contains(object.reference)
       else { return nil }
@@ -57,30 +66,30 @@ extension ManagedObjectContext {
   private func resolveDeletions(_ memento: inout ContextMemento?) throws {
     let conflicts = try conflictsWithDeletions()
     guard !conflicts.isEmpty else { return }
-    if memento == nil, isMerging { memento = ContextMemento(self) }
-    try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
-    try bringUpToDate()
-    dropChanges(of: try conflictsWithDeletions())
+    if memento == nil, child.mergePolicy.mayResolve { memento = ContextMemento(child) }
+    try child.mergePolicy.resolve(optimisticLockingConflicts: conflicts)
+    try child.bringUpToDate()
+    child.dropChanges(of: try conflictsWithDeletions())
   }
 
   /// Makes the objects of a save clean: the parent has their changes.
   ///
   /// - Returns: the notice for observers.
-  final func finish(_ save: ContextSave) -> ContextNotice {
-    var notice = ContextNotice(of: save.parts, in: self)
+  func finish(_ save: ContextSave) -> ContextNotice {
+    var notice = ContextNotice(of: save.parts, in: child)
     for part in save.parts {
       for update in part.updated {
         notice.objectIDs.changedProperties[update.object.objectID] = Set(
           update.changedSlots.map { update.object.binding.properties[$0].name })
       }
     }
-    changes = PendingObjects()
-    watched = []
-    assignedStores = [:]
-    undoRecording?.endEvent()
+    child.changes = PendingObjects()
+    child.watched = []
+    child.assignedStores = [:]
+    child.undoRecording?.endEvent()
     for part in save.parts {
       part.session.formerVersions = [:]
-      for object in part.touched { recordRefreshed(object) }
+      for object in part.touched { child.recordRefreshed(object) }
       part.finishObjects(try? part.session.currentView())
     }
     notice.completeIDs()
@@ -88,13 +97,13 @@ extension ManagedObjectContext {
     return notice
   }
 
-  /// Notifies the observers of the parent, and those here, of a save that is over.
-  final func announce(_ save: ContextSave, _ notice: ContextNotice) {
-    parent?.processPendingChanges()
-    noticeCenter?.postDidSave(notice)
-    release(notice.deletedObjects)
-    notifyChildren(of: save.parts)
-    parent?.notifyChildren(of: save.parts, except: self)
+  /// Notifies the observers of the parent, and those of the child, of a save that is over.
+  func announce(_ save: ContextSave, _ notice: ContextNotice) {
+    parent.processPendingChanges()
+    child.noticeCenter?.postDidSave(notice)
+    child.release(notice.deletedObjects)
+    child.notifyChildren(of: save.parts)
+    parent.notifyChildren(of: save.parts, except: child)
   }
 }
 

@@ -11,29 +11,31 @@ extension ManagedObjectContext {
   ///   to write. Nothing is written then.
   nonisolated(nonsending) final func saveInTask() async throws {
     guard type(of: self) == ManagedObjectContext.self else { return try save() }
-    try beginSave()
-    var isEventOver = false
-    defer { if !isEventOver { undoRecording?.endEvent() } }
-    let finished = try await finishedSaveInTask(&isEventOver)
-    try announce(finished)
+    try await SaveRun(self, asking: true).runInTask()
+  }
+}
+
+extension SaveRun {
+  /// The same steps as ``run()``.
+  fileprivate nonisolated(nonsending) func runInTask() async throws {
+    try begin()
+    defer { end() }
+    try announce(try await saveInTask())
   }
 
-  private nonisolated(nonsending) final func finishedSaveInTask(
-    _ isEventOver: inout Bool
-  ) async throws -> FinishedSave? {
-    let outer = activity
-    activity = .saving
-    defer { activity = outer }
-    switch try preparedSave(asking: true) {
+  private nonisolated(nonsending) func saveInTask() async throws -> Finished? {
+    let outer = context.activity
+    context.activity = .saving
+    defer { context.activity = outer }
+    switch try prepare() {
     case .nothing: return nil
-    case .toParent: return try savedToParent(&isEventOver)
+    case .toParent(let child): return try save(child)
     case .toStores(let save, let sessions):
       do {
-        let outcome = try await save.writeInTask()
-        return finished(outcome, nil, sessions, asking: true, &isEventOver)
-      } catch let error where Self.isConflict(error) {
+        return finish(try await save.writeInTask(), nil, sessions)
+      } catch let error where isConflict(error) {
         // Locks the stores for as long as the policy takes. Such saves are few.
-        return try savedMerged(save, sessions, asking: true, &isEventOver)
+        return try saveMerged(save, sessions)
       }
     }
   }
