@@ -11,9 +11,11 @@ import QuireModel
 ///    restored.
 /// 4. Objects become clean, and observers of both contexts and the parent's other children are
 ///    notified.
-struct ChildSave {
+final class ChildSave {
   private let child: ManagedObjectContext
   private let parent: ManagedObjectContext
+  /// The child as it was, to be restored when the save fails; `nil` until its policy is called.
+  private var memento: ContextMemento?
 
   init(of child: ManagedObjectContext, to parent: ManagedObjectContext) {
     (self.child, self.parent) = (child, parent)
@@ -21,10 +23,10 @@ struct ChildSave {
 
   /// - Returns: what was passed to the parent; `nil` when there was nothing.
   func write() throws -> ContextSave? {
-    var memento: ContextMemento?
+    defer { memento = nil }
     let save: ContextSave
     do {
-      save = try prepared(&memento)
+      save = try prepared()
       // Hooks may have taken back all changes.
       guard child.hasChanges else { return nil }
       try ParentSave(save: save, child: child, parent: parent).write()
@@ -37,13 +39,11 @@ struct ChildSave {
 
   /// A save that changes nothing that the parent has deleted, also after the hooks of its objects
   /// were called.
-  ///
-  /// - Parameter memento: set to the state to restore when the save fails, if the policy is called.
-  private func prepared(_ memento: inout ContextMemento?) throws -> ContextSave {
+  private func prepared() throws -> ContextSave {
     var told: Set<ManagedObject> = []
     for _ in 1...MergedSave.limit {
       child.followReturned()
-      try resolveDeletions(&memento)
+      try resolveDeletions()
       let save = try child.prepareSave(without: told)
       if try conflictsWithDeletions().isEmpty, !child.followReturned() { return save }
       save.forEachObject { told.insert($0) }
@@ -63,7 +63,7 @@ struct ChildSave {
 
   /// Calls the policy for changed objects that the parent has deleted. The changes of those that it
   /// does not resolve are dropped.
-  private func resolveDeletions(_ memento: inout ContextMemento?) throws {
+  private func resolveDeletions() throws {
     let conflicts = try conflictsWithDeletions()
     guard !conflicts.isEmpty else { return }
     if memento == nil, child.mergePolicy.mayResolve { memento = ContextMemento(child) }

@@ -1,13 +1,15 @@
 import QuireModel
 import QuireStorage
 
-/// A save that has met conflicts.
-struct MergedSave {
+/// A save that has met conflicts: merged with what others have saved, and written.
+final class MergedSave {
   /// The number of times that a save calls its policy. Beyond that, hooks of objects change them in
   /// ways that make new conflicts each time.
   static let limit = 10
 
   private let context: ManagedObjectContext
+  /// The context as it was, to be restored when the save fails; `nil` until something is changed.
+  private var memento: ContextMemento?
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
@@ -32,12 +34,12 @@ struct MergedSave {
       throw PersistenceError(
         .persistentStoreSave, "the changes could not be written", underlying: error)
     }
-    var memento = context.mergePolicy.mayResolve ? ContextMemento(context) : nil
+    if context.mergePolicy.mayResolve { memento = ContextMemento(context) }
     // The merge is with the newest states of the stores; a save moves a query generation on.
     let generation = StoreViews(context.sessions) { $0.pinnedView }
     for session in context.sessions { session.pinnedView = nil }
     do {
-      let merged = try merged(save, &memento)
+      let merged = try merged(save)
       let outcome = try merged?.write(in: transactions, settling: true)
       for session in context.sessions where generation[session] != nil {
         session.pinnedView = session.view ?? generation[session]
@@ -59,10 +61,8 @@ struct MergedSave {
     }
   }
 
-  /// - Parameter memento: of the context as it was; made here when the first change is made.
-  private func merged(
-    _ save: ContextSave, _ memento: inout ContextMemento?
-  ) throws -> ContextSave? {
+  /// - Returns: the save as it is to be written; `nil` when nothing is left to save.
+  private func merged(_ save: ContextSave) throws -> ContextSave? {
     var told: Set<ManagedObject> = []
     save.forEachObject { told.insert($0) }
     var latest: [MergeConflict] = []
