@@ -5,7 +5,7 @@ import QuireModel
 /// whole, as ``ManagedObject/prepareForDeletion()`` finds them.
 ///
 /// A rule changes the other ends alone: the deleted object keeps what it refers to, so that its
-/// deletion can be taken back (``ManagedObject/restoreOtherEnds()``).
+/// deletion can be taken back (``ManagedObject/restoreOtherEnds(_:)``).
 struct DeleteRules {
   private let context: ManagedObjectContext
 
@@ -49,7 +49,7 @@ struct DeleteRules {
   private func restoreOtherEnds(of object: ManagedObject) {
     guard object.isLive(in: context) else { return }
     do {
-      try object.restoreOtherEnds()
+      try object.restoreOtherEnds(object.keptLinks())
     } catch {
       context.report(error)
     }

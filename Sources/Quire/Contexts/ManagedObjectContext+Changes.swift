@@ -47,9 +47,11 @@ extension ManagedObjectContext {
     do {
       if object.context === self {
         guard object.isDeleted else { return }
-        let areRulesApplied = object.state.contains(.propagated)
+        let kept = object.state.contains(.propagated) ? try object.keptLinks() : []
+        // Reading them may have called a hook that has done it.
+        guard object.context === self, object.isDeleted else { return }
         revive(object)
-        if areRulesApplied { try object.restoreOtherEnds() }
+        try object.restoreOtherEnds(kept)
         return
       }
       try adopt(object)

@@ -87,25 +87,31 @@ extension ManagedObject {
 
   // MARK: Deletions that are taken back
 
-  /// Makes all destinations refer back to an object whose deletion was taken back, in ordered
-  /// relationships at its position in the store. Destinations that refer to another object by now
-  /// are removed, and so are deleted ones, as their own delete rules demand.
-  final func restoreOtherEnds() throws {
-    for slot in binding.relationshipSlots {
-      for other in try rawDestinations(slot) where other.context === context {
-        guard let inverse = inverseSlot(of: slot, on: other) else { continue }
-        if !isShown(other) {
-          let rule = other.binding.traits[inverse].deleteRule
-          if rule == .noAction { continue }
-          // A rule that denies has left the deleted one as it was, if that still refers here.
-          if rule == .deny, try other.refers(to: self, inverse) { continue }
-          try cut(slot, from: other)
-          try other.cut(inverse, from: self)
-        } else if try referBack(from: other, slot), other.isToMany(inverse),
-          let name = binding.relationship(slot).inverse
-        {
-          try other.restorePlace(of: self, name)
-        }
+  /// All that a deleted object has kept of its relationships, to be restored when its deletion is
+  /// taken back. When it is not deleted any more, its own members say which of them it has.
+  final func keptLinks() throws -> [(slot: Int, other: ManagedObject)] {
+    try binding.relationshipSlots.flatMap { slot in
+      try rawDestinations(slot).lazy.filter { $0.context === self.context }.map { (slot, $0) }
+    }
+  }
+
+  /// Makes what an object referred to refer back to it, as its deletion was taken back; in ordered
+  /// relationships at its position in the store. Objects that refer to another one by now are
+  /// removed, and so are deleted ones, as their own delete rules demand.
+  final func restoreOtherEnds(_ links: [(slot: Int, other: ManagedObject)]) throws {
+    for (slot, other) in links where other.context === context {
+      guard let inverse = inverseSlot(of: slot, on: other) else { continue }
+      if !isShown(other) {
+        let rule = other.binding.traits[inverse].deleteRule
+        if rule == .noAction { continue }
+        // A rule that denies has left the deleted one as it was, if that still refers here.
+        if rule == .deny, try other.refers(to: self, inverse) { continue }
+        try cut(slot, from: other)
+        try other.cut(inverse, from: self)
+      } else if try referBack(from: other, slot), other.isToMany(inverse),
+        let name = binding.relationship(slot).inverse
+      {
+        try other.restorePlace(of: self, name)
       }
     }
   }

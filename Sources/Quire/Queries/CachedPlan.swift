@@ -135,17 +135,20 @@ final class CachedPlan {
 
   /// The objects of the rows that match a predicate of the plan's shape, in order.
   ///
-  /// - Parameter limit: 0 for all.
+  /// - Parameters:
+  ///   - descriptors: the order; none for that of the references.
+  ///   - limit: 0 for all.
   func objects<Result: ManagedObject>(
-    _ predicate: FetchPredicate, limit: Int, _ session: StoreSession, _ intake: FetchIntake
+    _ predicate: FetchPredicate, sortedBy descriptors: [FetchSortDescriptor], limit: Int,
+    _ session: StoreSession, _ intake: FetchIntake
   ) throws -> [Result]? {
     guard hasRightTypes(predicate), let range = range(of: predicate)?.range,
       let references = try references(in: range)
     else { return nil }
-    if references.isEmpty { return [] }
-    guard let rows = try rows(at: references, predicate, limit: limit == 0 ? .max : limit) else {
+    guard let rows = try rows(at: references, predicate, sortedBy: descriptors, limit: limit) else {
       return nil
     }
+    if rows.isEmpty { return [] }
     // From here on objects receive their rows, so that `nil` is no longer an answer. The intake
     // checks the class of each.
     if rows.count == 1 {
@@ -162,8 +165,13 @@ final class CachedPlan {
   }
 
   /// The number of rows that match a predicate of the plan's shape, if the keys tell.
-  func count(_ predicate: FetchPredicate) throws -> Int? {
-    guard countsKeys, hasRightTypes(predicate), let (range, isExact) = range(of: predicate), isExact
+  ///
+  /// - Parameter descriptors: the order of the request, which may be in error.
+  func count(
+    _ predicate: FetchPredicate, sortedBy descriptors: [FetchSortDescriptor]
+  ) throws -> Int? {
+    guard countsKeys, hasRightTypes(predicate), let (range, isExact) = range(of: predicate),
+      isExact, descriptors.isEmpty || RowOrder(descriptors, storage) != nil
     else { return nil }
     guard let keys, !range.isEmpty else { return 0 }
     return try range.lower.withUnsafeBytes { lower in
@@ -293,6 +301,22 @@ final class CachedPlan {
   }
 
   private typealias Found = (reference: Reference, row: RowBytes)
+
+  /// The matching ones of some rows, in order.
+  private func rows(
+    at references: [Reference], _ predicate: FetchPredicate,
+    sortedBy descriptors: [FetchSortDescriptor], limit: Int
+  ) throws -> [Found]? {
+    let limit = limit == 0 ? .max : limit
+    if descriptors.isEmpty {
+      return references.isEmpty ? [] : try rows(at: references, predicate, limit: limit)
+    }
+    guard let order = RowOrder(descriptors, storage) else { return nil }
+    if references.isEmpty { return [] }
+    guard let found = try rows(at: references, predicate, limit: .max) else { return nil }
+    let sorted = try order.sorted(found) { $0.row }
+    return sorted.count > limit ? Array(sorted.prefix(limit)) : sorted
+  }
 
   private func rows(
     at references: [Reference], _ predicate: FetchPredicate, limit: Int

@@ -61,7 +61,8 @@ extension ManagedObjectContext {
     guard request.fetchOffset == 0, let predicate = request.predicate,
       let (plan, session) = try cachedPlan(for: request, predicate)
     else { return nil }
-    return try plan.objects(predicate, limit: request.fetchLimit, session, intake)
+    return try plan.objects(
+      predicate, sortedBy: request.sortDescriptors, limit: request.fetchLimit, session, intake)
   }
 
   /// The number of objects that a request finds, in the same way.
@@ -69,18 +70,19 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Result>
   ) throws -> Int? {
     guard request.fetchOffset >= 0, let predicate = request.predicate,
-      let count = try cachedPlan(for: request, predicate)?.plan.count(predicate)
+      let count = try cachedPlan(for: request, predicate)?.plan.count(
+        predicate, sortedBy: request.sortDescriptors)
     else { return nil }
     let rest = max(0, count - request.fetchOffset)
     return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
   }
 
-  /// The plan for unsorted saved rows of the only store.
+  /// The plan for saved rows of the only store.
   private func cachedPlan<Result: ManagedObject>(
     for request: FetchRequest<Result>, _ predicate: FetchPredicate
   ) throws -> (plan: CachedPlan, session: StoreSession)? {
-    guard request.sortDescriptors.isEmpty, request.fetchLimit >= 0, request.affectedStores == nil,
-      family == nil, changes.isEmpty || !request.includesPendingChanges
+    guard request.fetchLimit >= 0, request.affectedStores == nil, family == nil,
+      changes.isEmpty || !request.includesPendingChanges
     else { return nil }
     let sessions = presentSessions()
     guard sessions.count == 1, let model = modelBinding else { return nil }

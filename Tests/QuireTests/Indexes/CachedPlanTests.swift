@@ -70,6 +70,16 @@ struct CachedPlanTests {
     return .and(parts)
   }
 
+  /// One or two sort keys, by which many objects are equal.
+  private static func order(_ generator: inout SeededGenerator) -> [FetchSortDescriptor] {
+    (0...generator.below(2)).map { _ in
+      FetchSortDescriptor(
+        key: name(types[generator.below(types.count)]), ascending: generator.below(2) == 0,
+        options: generator.below(4) == 0 ? [.caseInsensitive] : [],
+        absentValues: .allCases[generator.below(3)])
+    }
+  }
+
   /// - Returns: how many objects were found altogether.
   private func compare(
     _ context: ManagedObjectContext, _ generator: inout SeededGenerator, _ label: String
@@ -87,6 +97,7 @@ struct CachedPlanTests {
         if generator.below(3) > 0 {
           predicate = try conjunction(like: all[generator.below(all.count)], type, &generator)
         }
+        if generator.below(2) == 0 { request.sortDescriptors = Self.order(&generator) }
         request.predicate = .not(.not(predicate))
         var expected: [ManagedObject]
         do {

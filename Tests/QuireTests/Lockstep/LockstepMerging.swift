@@ -57,9 +57,11 @@ struct LockstepMerging {
   ) -> Bool {
     if node.values != old.values, there.values != old.values { return true }
     return memory.relationships(of: node.entity).contains { relationship in
+      // What is new in the store is no dangling reference.
       func links(_ node: ObjectOracle.Node) -> [Int] {
         let links = node.links[relationship.name] ?? []
-        return memory.canDangle(relationship) ? links.filter { !memory.isGoneOrBack($0) } : links
+        return memory.canDangle(relationship)
+          ? links.filter { !memory.isGoneOrBack($0) || store.nodes[$0] != nil } : links
       }
       if relationship.isOrdered {
         return OrderOracle.areDisputed(links(old), links(node), links(there))

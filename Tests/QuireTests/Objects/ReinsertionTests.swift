@@ -139,6 +139,33 @@ private typealias Show = SmallGallery.Show
     }
   }
 
+  /// Its rule has cleared the members, and they decide when the context has read another state.
+  @Test(arguments: GotchaHome.allCases, ["locks", "children", "parts"])
+  func `an object that is inserted again has its members after others have saved`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    let (entity, inverse) =
+      ["locks": ("Lock", "keeper"), "children": ("Thing", "parent"), "parts": ("Part", "owner")][key]!
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let owner = try context.insert("Thing", ["number": 1])
+      let member = try context.insert(entity, ["number": 2, inverse: owner])
+      try context.save()
+      context.delete(owner)
+      context.processPendingChanges()
+      let other = SmallGallery.sibling(of: context)
+      try other.insert("Thing", ["number": 3])
+      try other.save()
+      #expect(try context.found("Thing").objects.contains { $0 !== owner && $0 !== member })
+      context.insert(owner)
+      context.insert(member)
+      #expect(try member.value(forKey: inverse) as? ManagedObject === owner)
+      #expect(try owner.objectIDs(forRelationshipNamed: key) == [member.objectID])
+      #expect(context.brokenInvariants.isEmpty)
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
   /// What was kept of it by the first deletion was empty, as the object had not left by that.
   @Test(arguments: GotchaHome.allCases, [false, true])
   func `an object that was deleted again after its insertion comes back by undo`(

@@ -83,9 +83,8 @@ final class ChildSave {
           update.changedSlots.map { update.object.binding.properties[$0].name })
       }
     }
-    child.changes = PendingObjects()
+    if child.forgetChanges(of: save.parts) { child.assignedStores = [:] }
     child.watched = []
-    child.assignedStores = [:]
     child.undoRecording?.endEvent()
     for part in save.parts {
       part.session.formerVersions = [:]

@@ -193,19 +193,13 @@ final class SaveRun {
   /// Clears the changes that were saved.
   private func forgetChanges(of outcome: ContextSave.Outcome) {
     context.watched = []
-    guard outcome.failure != nil else {
-      context.changes = PendingObjects()
+    if context.forgetChanges(of: outcome.parts) {
       context.promisedIDs = PromisedIDs()
       context.assignedStores = [:]
-      return
-    }
-    for part in outcome.parts {
-      for item in part.inserted {
-        item.object.setPending(nil)
-        context.promisedIDs.keep(item.object.reference)
+    } else {
+      for part in outcome.parts {
+        for item in part.inserted { context.promisedIDs.keep(item.object.reference) }
       }
-      for object in part.touched { object.setPending(nil) }
-      for object in part.deleted { context.changes.remove(object) }
     }
   }
 

@@ -2,6 +2,24 @@ import QuireModel
 import QuireStorage
 
 // What a save does with its objects when it has happened.
+extension ManagedObjectContext {
+  /// Removes the objects of a save from the lists of changes.
+  ///
+  /// - Returns: whether no others are left: those that were not saved, and those that have come to
+  ///   have changes since the save was prepared, by what it calls or releases.
+  final func forgetChanges(of parts: some Collection<SaveOperation>) -> Bool {
+    if changes.count == parts.reduce(0, { $0 + $1.objectCount }) {
+      changes = PendingObjects()
+      return true
+    }
+    for part in parts {
+      for object in part.new + part.touched { object.setPending(nil) }
+      for object in part.deleted { changes.remove(object) }
+    }
+    return false
+  }
+}
+
 extension SaveOperation {
   /// Gives new objects their permanent references, and makes all objects of the save clean.
   ///

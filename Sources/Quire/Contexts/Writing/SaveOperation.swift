@@ -88,6 +88,9 @@ final class SaveOperation {
     self.hasReturned = hasReturned
   }
 
+  /// The number of objects that are inserted, marked as changed, or deleted.
+  var objectCount: Int { new.count + touched.count + deleted.count }
+
   /// Calls `body` with each object of the save: inserted ones, changed ones, deleted ones.
   func forEachObject(_ body: (ManagedObject) -> Void) {
     for item in inserted { item.ofObject(body) }
