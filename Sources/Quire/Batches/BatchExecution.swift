@@ -96,7 +96,7 @@ final class BatchExecution {
     let sessions = try context.sessions(of: stores)
     var references: [ObjectIdentifier: [Reference]] = [:]
     for id in ids {
-      guard let found = context.place(for: id),
+      guard let found = context.reference(for: id),
         sessions.contains(where: { $0 === found.session })
       else { throw noObject(of: id) }
       references[ObjectIdentifier(found.session), default: []].append(found.reference)
@@ -134,7 +134,7 @@ final class BatchExecution {
     request.affectedStores = writes.map(\.store)
     var found = try FetchExecution(request, in: context) { session in
       writes.first { $0.session === session }?.state
-    }.places()
+    }.references()
     var references = [[Reference]](repeating: [], count: writes.count)
     if writes.count == 1 {
       references[0] = found.takeReferences()

@@ -188,7 +188,7 @@ final class BatchInsertion {
 
   private var validated: Validation.Subject {
     Validation.Subject(
-      entityName: storage.binding.entity.name, objectID: nil, place: position)
+      entityName: storage.binding.entity.name, objectID: nil, position: position)
   }
 
   /// Builds the row of the current object.

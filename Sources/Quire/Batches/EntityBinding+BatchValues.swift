@@ -91,7 +91,7 @@ extension BatchWrite {
   ///   does not exist.
   func destination(_ id: ManagedObjectID, _ binding: EntityBinding, _ slot: Int) throws -> Reference
   {
-    guard let found = session.context.place(for: id), found.session === session else {
+    guard let found = session.context.reference(for: id), found.session === session else {
       throw binding.error(
         about: slot, .managedObjectExternalRelationship,
         id.permanent.isTemporaryID

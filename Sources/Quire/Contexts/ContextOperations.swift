@@ -46,7 +46,7 @@ protocol UndoRecorder: ContextObserver {
   /// Keeps the content of an object that is about to leave the context.
   func keepContent(of object: ManagedObject)
 
-  /// The object that has left and that undoing can bring back to a place in a store.
+  /// The object that has left and that undoing can bring back under a reference in a store.
   func takenObject(at reference: Reference, in store: StoreIdentity) -> ManagedObject?
 
   /// Records an unsaved value that is about to be dropped.

@@ -19,6 +19,6 @@ struct ReferenceOrder: Comparable {
 
 extension ManagedObject {
   final var referenceOrder: ReferenceOrder {
-    ReferenceOrder(store: session?.place ?? .max, reference: reference)
+    ReferenceOrder(store: session?.position ?? .max, reference: reference)
   }
 }

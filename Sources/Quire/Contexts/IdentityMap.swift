@@ -17,7 +17,7 @@ struct IdentityMap: ~Copyable {
 
   // Sound: the memory belongs to this map alone, which is not copied. An index into the directory
   // is made of a product's upper bits, or reduced by `mask`.
-  /// `mask` + 1 entries.
+  /// `mask` + 1 buckets, each with an entry.
   private var entries: UnsafeMutablePointer<Entry>
   private var mask: Int
   /// The number of bits by which a product is shifted to make an index.
@@ -53,8 +53,8 @@ struct IdentityMap: ~Copyable {
   }
 
   private func forEach(_ body: (Unmanaged<ManagedObject>) -> Void) {
-    for place in 0...mask where entries[place].mark != 0 {
-      let line = line(at: place)
+    for bucket in 0...mask where entries[bucket].mark != 0 {
+      let line = line(at: bucket)
       for index in 0...Int(IdentityMap.lineMask) { line[index].map(body) }
     }
   }
@@ -118,8 +118,8 @@ struct IdentityMap: ~Copyable {
 
   // MARK: Lines
 
-  private func line(at place: Int) -> Line {
-    let address = entries[place].word & ~UInt(IdentityMap.lineByteCount &- 1)
+  private func line(at bucket: Int) -> Line {
+    let address = entries[bucket].word & ~UInt(IdentityMap.lineByteCount &- 1)
     return UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
       .assumingMemoryBound(to: Unmanaged<ManagedObject>?.self)
   }
@@ -142,17 +142,17 @@ struct IdentityMap: ~Copyable {
   }
 
   private mutating func search(_ mark: UInt64) -> Bool {
-    let place = place(of: mark)
-    guard entries[place].mark != 0 else { return false }
-    recent = place
+    let bucket = bucket(of: mark)
+    guard entries[bucket].mark != 0 else { return false }
+    recent = bucket
     return true
   }
 
-  /// The index of a line's entry, or where it would be added.
-  private func place(of mark: UInt64) -> Int {
-    var place = arena(mark)
-    while entries[place].mark != mark, entries[place].mark != 0 { place = (place + 1) & mask }
-    return place
+  /// The bucket of a line's entry, or the one to which it would be added.
+  private func bucket(of mark: UInt64) -> Int {
+    var bucket = arena(mark)
+    while entries[bucket].mark != mark, entries[bucket].mark != 0 { bucket = (bucket + 1) & mask }
+    return bucket
   }
 
   /// The index at which the search for a line begins. Groups of eight lines are spread by a
@@ -161,25 +161,25 @@ struct IdentityMap: ~Copyable {
   private func arena(_ mark: UInt64) -> Int {
     let product = (mark &>> IdentityMap.groupBitCount) &* 0x9E37_79B9_7F4A_7C15
     let group = product &>> (shift &+ IdentityMap.groupBitCount)
-    let place = group &<< IdentityMap.groupBitCount | mark & IdentityMap.groupMask
-    return Int(truncatingIfNeeded: place)
+    let bucket = group &<< IdentityMap.groupBitCount | mark & IdentityMap.groupMask
+    return Int(truncatingIfNeeded: bucket)
   }
 
   @inline(never)
   private mutating func addLine(of reference: UInt64) {
     growIfFull(with: lineCount + 1)
     let mark = mark(of: reference)
-    recent = place(of: mark)
+    recent = bucket(of: mark)
     entries[recent] = Entry(mark: mark, word: UInt(bitPattern: lines.take()))
     lineCount += 1
   }
 
   @inline(never)
-  private mutating func removeLine(at place: Int) {
-    lines.give(UnsafeMutableRawPointer(line(at: place)))
+  private mutating func removeLine(at bucket: Int) {
+    lines.give(UnsafeMutableRawPointer(line(at: bucket)))
     lineCount -= 1
     // Entries that follow without a gap move up, unless their search begins behind the hole.
-    var hole = place
+    var hole = bucket
     var next = (hole + 1) & mask
     while entries[next].mark != 0 {
       let distance = (next - arena(entries[next].mark)) & mask
@@ -213,7 +213,7 @@ struct IdentityMap: ~Copyable {
     entries = IdentityMap.directory(mask + 1)
     recent = 0
     for index in 0..<oldCount where old[index].mark != 0 {
-      entries[place(of: old[index].mark)] = old[index]
+      entries[bucket(of: old[index].mark)] = old[index]
     }
     old.deallocate()
   }

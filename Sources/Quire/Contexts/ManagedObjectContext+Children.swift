@@ -2,20 +2,20 @@
 // or merged.
 extension ManagedObjectContext {
   /// Passes a merge of this context to the children that merge automatically.
-  final func notifyChildren(of places: [MergedReference]) {
+  final func notifyChildren(of references: [MergedReference]) {
     notifyChildren(
       Dictionary(
-        places.map {
+        references.map {
           (GlobalReference(store: $0.session.identity, reference: $0.reference), $0.isInsertion)
         }, uniquingKeysWith: { $0 || $1 }))
   }
 
   final func notifyChildren(
-    _ places: [GlobalReference: Bool], except saving: ManagedObjectContext? = nil
+    _ references: [GlobalReference: Bool], except saving: ManagedObjectContext? = nil
   ) {
-    guard let family, family.hasChildren, !places.isEmpty else { return }
+    guard let family, family.hasChildren, !references.isEmpty else { return }
     for child in family.livingChildren where child !== saving && child.mergesCommits {
-      child.family?.waiting.merge(places) { $0 || $1 }
+      child.family?.waiting.merge(references) { $0 || $1 }
       child.operations.mergeWaitingCommits()
       // Observers are called in an event of the child's own, as after a commit of others.
       child.wakeOnCommit?()
@@ -28,8 +28,8 @@ extension ManagedObjectContext {
     for child in family.livingChildren where child.mergesCommits {
       for session in child.sessions {
         for object in session.objects where object.isStored {
-          let place = GlobalReference(store: session.identity, reference: object.reference)
-          child.family?.waiting[place] = child.family?.waiting[place] ?? false
+          let reference = GlobalReference(store: session.identity, reference: object.reference)
+          child.family?.waiting[reference] = child.family?.waiting[reference] ?? false
         }
       }
       child.family?.waitsForAll = true
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
   }
 
   /// The references of objects to merge, each with whether the object was inserted; then none wait.
-  final func takeWaitingPlaces() -> [GlobalReference: Bool] {
+  final func takeWaitingReferences() -> [GlobalReference: Bool] {
     guard let waiting = family?.waiting, !waiting.isEmpty else { return [:] }
     family?.waiting = [:]
     return waiting

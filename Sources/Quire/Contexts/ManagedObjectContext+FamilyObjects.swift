@@ -27,28 +27,32 @@ extension ManagedObjectContext {
     let object = coordinator.classes.makeObject(session.arena(of: storage), at: reference)
     runningHookCount -= 1
     object.state.remove(.awaking)
-    if let place = parent.promisedIDs.place(of: reference) {
-      promisedIDs.promise(place.reference, to: reference, in: place.store)
+    if let promised = parent.promisedIDs.reference(of: reference) {
+      promisedIDs.promise(promised.reference, to: reference, in: promised.store)
     }
     return object
   }
 
   /// The present reference of an object that had a temporary one when it was read.
   final func currentReference(_ reference: Reference) -> Reference {
-    formerPlace(of: reference)?.reference ?? reference
+    permanentReference(of: reference)?.reference ?? reference
   }
 
-  final func formerPlace(of reference: Reference) -> GlobalReference? {
+  /// The permanent reference of an object that had a temporary one when it was read; `nil` of
+  /// others.
+  final func permanentReference(of reference: Reference) -> GlobalReference? {
     var context = self
     while let parent = context.parent { context = parent }
     return context.family?.formerReferences[reference]
   }
 
   /// The temporary reference to which this context or an ancestor has promised a permanent one.
-  final func promisedReference(of place: Reference, in store: StoreIdentity) -> Reference? {
+  final func promisedReference(of permanent: Reference, in store: StoreIdentity) -> Reference? {
     var context: ManagedObjectContext? = self
     while let current = context {
-      if let reference = current.promisedIDs.temporary(of: place, in: store) { return reference }
+      if let reference = current.promisedIDs.temporary(of: permanent, in: store) {
+        return reference
+      }
       context = current.parent
     }
     return nil
@@ -58,17 +62,17 @@ extension ManagedObjectContext {
   final func inheritedPromise(of reference: Reference) -> GlobalReference? {
     var context = parent
     while let current = context {
-      if let place = current.promisedIDs.place(of: reference) { return place }
+      if let promised = current.promisedIDs.reference(of: reference) { return promised }
       context = current.parent
     }
     return nil
   }
 
   /// Records a promised reference in all ancestors, where the object is new as well.
-  final func passPromiseOn(_ place: GlobalReference, of reference: Reference) {
+  final func passPromiseOn(_ promised: GlobalReference, of reference: Reference) {
     var context = parent
     while let current = context {
-      current.promisedIDs.promise(place.reference, to: reference, in: place.store)
+      current.promisedIDs.promise(promised.reference, to: reference, in: promised.store)
       context = current.parent
     }
   }
@@ -84,10 +88,10 @@ extension ManagedObjectContext {
     guard family?.parent != nil else { return }
     recordRefreshed(object)
     family?.shownReferences[ObjectIdentifier(object)] = nil
-    if object.reference.isTemporary, promisedIDs.place(of: object.reference) == nil,
-      let place = inheritedPromise(of: object.reference)
+    if object.reference.isTemporary, promisedIDs.reference(of: object.reference) == nil,
+      let promised = inheritedPromise(of: object.reference)
     {
-      promisedIDs.promise(place.reference, to: object.reference, in: place.store)
+      promisedIDs.promise(promised.reference, to: object.reference, in: promised.store)
     }
   }
 }

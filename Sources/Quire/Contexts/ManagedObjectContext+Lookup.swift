@@ -9,11 +9,11 @@ extension ManagedObjectContext {
     if objectID.isTemporaryID {
       let reference = objectID.temporaryReference
       if let object = newObject(reference) { return object }
-      if let place = formerPlace(of: reference) {
-        return session(with: place.store)?.registered(place.reference)
+      if let permanent = permanentReference(of: reference) {
+        return session(with: permanent.store)?.registered(permanent.reference)
       }
     }
-    return place(for: objectID).flatMap { known(at: $0) }
+    return reference(for: objectID).flatMap { known(at: $0) }
   }
 
   /// The object with this ID, of a class.
@@ -44,19 +44,19 @@ extension ManagedObjectContext {
       if objectID.isTemporaryID {
         let reference = objectID.temporaryReference
         if let object = try familyObject(reference) { return object }
-        if let place = formerPlace(of: reference) {
-          return try session(with: place.store)?.object(at: place.reference)
+        if let permanent = permanentReference(of: reference) {
+          return try session(with: permanent.store)?.object(at: permanent.reference)
         }
       }
-      guard let place = place(for: objectID) else { return nil }
-      if let object = known(at: place) { return object }
+      guard let found = reference(for: objectID) else { return nil }
+      if let object = known(at: found) { return object }
       if parent != nil,
-        let reference = promisedReference(of: place.reference, in: place.session.identity),
+        let reference = promisedReference(of: found.reference, in: found.session.identity),
         let object = try familyObject(reference)
       {
         return object
       }
-      return try place.session.object(at: place.reference)
+      return try found.session.object(at: found.reference)
     } catch {
       report(error)
       return nil
@@ -91,7 +91,7 @@ extension ManagedObjectContext {
   }
 
   /// The session and reference of the object with a permanent ID, if the coordinator has its store.
-  final func place(
+  final func reference(
     for objectID: ManagedObjectID
   ) -> (session: StoreSession, reference: Reference)? {
     let objectID = objectID.permanent
@@ -104,11 +104,11 @@ extension ManagedObjectContext {
 
   /// The registered object with a session and reference, or the new one that was promised them.
   private func known(
-    at place: (session: StoreSession, reference: Reference)
+    at found: (session: StoreSession, reference: Reference)
   ) -> ManagedObject? {
-    if let object = place.session.registered(place.reference) { return object }
+    if let object = found.session.registered(found.reference) { return object }
     if promisedIDs.isEmpty { return nil }
-    return promisedIDs.temporary(of: place.reference, in: place.session.identity)
+    return promisedIDs.temporary(of: found.reference, in: found.session.identity)
       .flatMap { newObject($0) }
   }
 }

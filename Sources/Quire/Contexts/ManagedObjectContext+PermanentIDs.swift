@@ -3,30 +3,30 @@ import QuireStorage
 
 /// Permanent references that new objects were promised before they are saved.
 struct PromisedIDs {
-  private var places: [Reference: GlobalReference] = [:]
+  private var references: [Reference: GlobalReference] = [:]
   private var promised: [GlobalReference: Reference] = [:]
 
-  var isEmpty: Bool { places.isEmpty }
+  var isEmpty: Bool { references.isEmpty }
 
   /// The store and permanent reference of the object with a temporary reference.
-  func place(of temporary: Reference) -> GlobalReference? {
-    places.isEmpty ? nil : places[temporary]
+  func reference(of temporary: Reference) -> GlobalReference? {
+    references.isEmpty ? nil : references[temporary]
   }
 
   /// The temporary reference of the object that a permanent one was promised to.
-  func temporary(of place: Reference, in store: StoreIdentity) -> Reference? {
-    promised.isEmpty ? nil : promised[GlobalReference(store: store, reference: place)]
+  func temporary(of reference: Reference, in store: StoreIdentity) -> Reference? {
+    promised.isEmpty ? nil : promised[GlobalReference(store: store, reference: reference)]
   }
 
   mutating func promise(_ reference: Reference, to temporary: Reference, in store: StoreIdentity) {
-    let place = GlobalReference(store: store, reference: reference)
-    places[temporary] = place
-    promised[place] = temporary
+    let globalReference = GlobalReference(store: store, reference: reference)
+    references[temporary] = globalReference
+    promised[globalReference] = temporary
   }
 
   /// Removes the promise to an object, which was saved.
   mutating func keep(_ temporary: Reference) {
-    if let place = places.removeValue(forKey: temporary) { promised[place] = nil }
+    if let reference = references.removeValue(forKey: temporary) { promised[reference] = nil }
   }
 }
 
@@ -61,13 +61,13 @@ extension ManagedObjectContext {
       }
     }
     for candidate in candidates {
-      let places = try candidate.session.takeReferences(for: candidate.objects)
-      for (object, place) in zip(candidate.objects, places) {
-        promisedIDs.promise(place, to: object.reference, in: candidate.session.identity)
+      let references = try candidate.session.takeReferences(for: candidate.objects)
+      for (object, reference) in zip(candidate.objects, references) {
+        promisedIDs.promise(reference, to: object.reference, in: candidate.session.identity)
         guard parent != nil, object.isStored else { continue }
         passPromiseOn(
-          GlobalReference(store: candidate.session.identity, reference: place), of: object.reference
-        )
+          GlobalReference(store: candidate.session.identity, reference: reference),
+          of: object.reference)
       }
     }
   }
@@ -92,7 +92,7 @@ extension StoreSession {
       return try incremental.takeReferences(
         for: objects.filter { store.entities.byIndex[$0.binding.index] != nil })
     }
-    var places: [Reference] = []
+    var references: [Reference] = []
     do {
       let transaction = try store.pages.beginWrite()
       do {
@@ -100,7 +100,7 @@ extension StoreSession {
         let writer = StoreWriter(transaction, store.entities)
         for object in objects {
           guard let stored = store.entities.byIndex[object.binding.index]?.stored else { continue }
-          places.append(
+          references.append(
             Reference(entity: stored.number, key: try writer.takeKey(in: stored.keySpace)))
         }
         try writer.writeKeys()
@@ -114,14 +114,16 @@ extension StoreSession {
         .persistentStoreSave, "the store cannot give objects permanent IDs",
         orUnknown: "whether the store has given objects permanent IDs", error)
     }
-    return places
+    return references
   }
 }
 
 extension ManagedObject {
   /// The permanent ID that was promised to an object that is not saved yet.
   final var promisedID: ManagedObjectID? {
-    guard let context, let place = context.promisedIDs.place(of: reference) else { return nil }
-    return ManagedObjectID(entity: entity, store: place.store, key: place.reference.key)
+    guard let context, let promised = context.promisedIDs.reference(of: reference) else {
+      return nil
+    }
+    return ManagedObjectID(entity: entity, store: promised.store, key: promised.reference.key)
   }
 }

@@ -49,8 +49,8 @@ extension ManagedObjectContext {
       }
       return StoreSession(self, store)
     }
-    for (place, session) in sessions.enumerated() { session.place = place }
-    for session in left { session.place = sessions.count }
+    for (position, session) in sessions.enumerated() { session.position = position }
+    for session in left { session.position = sessions.count }
     formerSessions = left
     if mergesCommits { for session in sessions { session.joinCommits() } }
   }
@@ -140,7 +140,7 @@ extension ManagedObjectContext {
     if let session = object.session { return session }
     let sessions = presentSessions()
     if !assignedStores.isEmpty || !promisedIDs.isEmpty,
-      let identity = promisedIDs.place(of: object.reference)?.store
+      let identity = promisedIDs.reference(of: object.reference)?.store
         ?? assignedStores[object.reference]
     {
       if let session = sessions.first(where: { $0.identity == identity }) { return session }

@@ -4,5 +4,5 @@ struct MergedReference {
   let reference: Reference
   let isInsertion: Bool
 
-  var order: ReferenceOrder { ReferenceOrder(store: session.place, reference: reference) }
+  var order: ReferenceOrder { ReferenceOrder(store: session.position, reference: reference) }
 }

@@ -8,8 +8,8 @@ struct ObjectList {
   var isEmpty: Bool { objects.isEmpty }
 
   func contains(_ object: ManagedObject) -> Bool {
-    let place = Int(object.listPosition)
-    return place < objects.count && objects[place] === object
+    let position = Int(object.listPosition)
+    return position < objects.count && objects[position] === object
   }
 
   mutating func insert(_ object: ManagedObject) {
@@ -31,7 +31,7 @@ struct ObjectList {
 
   /// Stores their positions in the objects again, after these were replaced.
   func restorePositions() {
-    for place in objects.indices { objects[place].listPosition = Int32(place) }
+    for position in objects.indices { objects[position].listPosition = Int32(position) }
   }
 
   /// The objects ordered by their references, so that the same changes make the same store. New
@@ -46,21 +46,21 @@ struct ObjectList {
         last = object.reference
       }
     }
-    return isSorted ? objects : sortedByPlace
+    return isSorted ? objects : sortedByReference
   }
 
   /// References are sorted, and not objects, which each comparison would retain.
-  private var sortedByPlace: [ManagedObject] {
-    var places = objects.indices.map { index in
-      let place = objects[index].referenceOrder
-      return (store: place.store, reference: place.reference.rawValue, index: index)
+  private var sortedByReference: [ManagedObject] {
+    var references = objects.indices.map { index in
+      let order = objects[index].referenceOrder
+      return (store: order.store, reference: order.reference.rawValue, index: index)
     }
-    places.sort { left, right in
+    references.sort { left, right in
       left.store != right.store
         ? left.store < right.store
         : left.reference != right.reference
           ? left.reference < right.reference : left.index < right.index
     }
-    return places.map { objects[$0.index] }
+    return references.map { objects[$0.index] }
   }
 }

@@ -21,7 +21,7 @@ final class StoreSession {
   /// The classes of the context's coordinator.
   let classes: ObjectClasses?
   /// The store's position among those of the coordinator.
-  var place = 0
+  var position = 0
   // Sound: an object leaves the identity map in its deinit, in its context's isolation, so that an
   // entry always points to a living object.
   @exclusivity(unchecked) var identityMap = IdentityMap()

@@ -111,7 +111,7 @@ extension ManagedObject {
       } else if try referBack(from: other, slot), other.isToMany(inverse),
         let name = binding.relationship(slot).inverse
       {
-        try other.restorePlace(of: self, name)
+        try other.restorePosition(of: self, name)
       }
     }
   }

@@ -54,19 +54,19 @@ extension ManagedObject {
   }
 
   private func isEqualToRow(_ value: AttributeValue?, _ slot: Int) -> Bool {
-    if let value, let row = rowStart, let place = ofArena({ $0.place(of: slot) }), place.kind != 0,
-      !place.isNil(in: row)
+    if let value, let row = rowStart, let field = ofArena({ $0.field(of: slot) }), field.kind != 0,
+      !field.isNil(in: row)
     {
       // Numbers, which change most often, are compared without decoding the row.
       switch value {
-      case .double(let number) where place.isKind(.double):
-        return place.fixed(in: row) == number.bitPattern
-      case .date(let date) where place.isKind(.date):
-        return place.fixed(in: row) == date.timeIntervalSinceReferenceDate.bitPattern
-      case .integer(let number) where place.isKind(.integer64):
-        return place.fixed(in: row) == number
-      case .boolean(let flag) where place.isKind(.boolean):
-        return (place.fixed(in: row) as UInt8 != 0) == flag
+      case .double(let number) where field.isKind(.double):
+        return field.fixed(in: row) == number.bitPattern
+      case .date(let date) where field.isKind(.date):
+        return field.fixed(in: row) == date.timeIntervalSinceReferenceDate.bitPattern
+      case .integer(let number) where field.isKind(.integer64):
+        return field.fixed(in: row) == number
+      case .boolean(let flag) where field.isKind(.boolean):
+        return (field.fixed(in: row) as UInt8 != 0) == flag
       default: break
       }
     }
@@ -160,10 +160,10 @@ extension ManagedObject {
 
   /// The destination that the object's own row has for a to-one slot, as it was read.
   final func readReference(_ slot: Int) -> Reference? {
-    if let row = rowStart, let place = ofArena({ $0.place(of: slot) }), place.isKind(.reference) {
+    if let row = rowStart, let field = ofArena({ $0.field(of: slot) }), field.isKind(.reference) {
       // In most cases the field of the row is all that is needed.
-      if place.isNil(in: row) { return nil }
-      let reference = Reference(rawValue: place.fixed(in: row))
+      if field.isNil(in: row) { return nil }
+      let reference = Reference(rawValue: field.fixed(in: row))
       if !reference.isTemporary { return reference }
     }
     guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }

@@ -31,23 +31,23 @@ extension ManagedObject {
 
   /// Adds `object` to a to-many slot, if it is not there yet.
   ///
-  /// - Parameter place: where it is wanted in an order. It comes last where members are hidden, or
-  ///   where a hook has removed some meanwhile.
-  final func addMember(_ object: ManagedObject, _ slot: Int, at place: Int? = nil) throws {
+  /// - Parameter position: where it is wanted in an order. It comes last where members are hidden,
+  ///   or where a hook has removed some meanwhile.
+  final func addMember(_ object: ManagedObject, _ slot: Int, at position: Int? = nil) throws {
     if let successor {
-      return try successor.addMember(object, self.slot(slot, in: successor), at: place)
+      return try successor.addMember(object, self.slot(slot, in: successor), at: position)
     }
     let object = object.successor ?? object
     guard maintainsInverse(slot) else {
       try checkDestination(object, slot)
-      if try !hasMember(object, slot) { try pendingAdd(object, slot, at: place) }
+      if try !hasMember(object, slot) { try pendingAdd(object, slot, at: position) }
       return
     }
     guard let ends = try readyEnds(slot, adding: object) else {
-      if try rereads(object, slot, asMember: false) { try addMember(object, slot, at: place) }
+      if try rereads(object, slot, asMember: false) { try addMember(object, slot, at: position) }
       return
     }
-    try pendingAdd(object, slot, at: place)
+    try pendingAdd(object, slot, at: position)
     guard let inverse = ends.inverse else { return }
     if object.isToMany(inverse) {
       // An object that refers to itself by a relationship that is its own inverse is there once.

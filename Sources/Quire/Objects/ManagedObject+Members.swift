@@ -49,7 +49,7 @@ extension ManagedObject {
   /// Adds an object to an ordered relationship, before the one at `index`.
   ///
   /// - Throws: as ``addToRelationship(_:forKey:)-(ManagedObject,_)``, and
-  ///   ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  ///   ``PersistenceError/Code/unacceptableValue`` when there is no such position.
   public final func insertIntoRelationship(
     _ object: ManagedObject, at index: Int, forKey key: String
   ) throws {
@@ -58,8 +58,8 @@ extension ManagedObject {
 
   /// Removes the object at `index` from an ordered relationship.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, or the
-  ///   relationship has no order; ``PersistenceError/Code/undefinedKey`` when there is no such
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position, or
+  ///   the relationship has no order; ``PersistenceError/Code/undefinedKey`` when there is no such
   ///   property.
   public final func removeFromRelationship(at index: Int, forKey key: String) throws {
     try mutableOrderedSetValue(forKey: key).removeObject(at: index)

@@ -20,22 +20,22 @@ extension ManagedObject {
     _ slot: Int, _ kind: FieldKind,
     _ read: (FieldTable.Field, UnsafeRawPointer) -> Value
   ) -> Found<Value> {
-    guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }) else {
+    guard slots.isEmpty, let row = rowStart, let field = ofArena({ $0.field(of: slot) }) else {
       return .elsewhere
     }
-    guard place.isKind(kind) else { return .elsewhere }
-    return .value(place.isNil(in: row) ? nil : read(place, row))
+    guard field.isKind(kind) else { return .elsewhere }
+    return .value(field.isNil(in: row) ? nil : read(field, row))
   }
 
   /// The destination that the row of a clean object has, where it cannot be dangling, nor be
   /// another in the state that the context reads; `nil` when there is none, and where the general
   /// way has to find it.
   final func sureReference(_ slot: Int) -> Reference? {
-    guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }),
-      place.isSure, place.isKind(.reference), !place.isNil(in: row),
+    guard slots.isEmpty, let row = rowStart, let field = ofArena({ $0.field(of: slot) }),
+      field.isSure, field.isKind(.reference), !field.isNil(in: row),
       !ofArena({ $0.linksHaveMoved })
     else { return nil }
-    let reference = Reference(rawValue: place.fixed(in: row))
+    let reference = Reference(rawValue: field.fixed(in: row))
     return reference.isTemporary ? nil : reference
   }
 
@@ -89,16 +89,16 @@ extension ManagedObject {
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int
   ) throws -> Number? {
-    if slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }) {
-      if place.kind == FieldKind.integer64.rawValue || place.kind == FieldKind.integer32.rawValue
-        || place.kind == FieldKind.integer16.rawValue
+    if slots.isEmpty, let row = rowStart, let field = ofArena({ $0.field(of: slot) }) {
+      if field.kind == FieldKind.integer64.rawValue || field.kind == FieldKind.integer32.rawValue
+        || field.kind == FieldKind.integer16.rawValue
       {
-        if place.isNil(in: row) { return nil }
+        if field.isNil(in: row) { return nil }
         let value: Int64 =
-          switch place.kind {
-          case FieldKind.integer16.rawValue: Int64(place.fixed(in: row) as Int16)
-          case FieldKind.integer32.rawValue: Int64(place.fixed(in: row) as Int32)
-          default: place.fixed(in: row)
+          switch field.kind {
+          case FieldKind.integer16.rawValue: Int64(field.fixed(in: row) as Int16)
+          case FieldKind.integer32.rawValue: Int64(field.fixed(in: row) as Int32)
+          default: field.fixed(in: row)
           }
         if let number = Number(exactly: value) { return number }
       }

@@ -12,7 +12,7 @@ extension ManagedObject {
     switch try destination(slot) {
     case nil: return nil
     case .object(let object): return object
-    case .place(let reference, let session): return try session.object(at: reference)
+    case .reference(let reference, let session): return try session.object(at: reference)
     }
   }
 
@@ -21,8 +21,8 @@ extension ManagedObject {
     switch try destination(slot) {
     case nil: return nil
     case .object(let object): return object.objectID
-    case .place(let reference, let session):
-      // An object of a family may show another ID than its place's.
+    case .reference(let reference, let session):
+      // An object of a family may show another ID than its reference's.
       if context?.family == nil, let identifier = session.objectID(of: reference) {
         return identifier
       }
@@ -33,7 +33,7 @@ extension ManagedObject {
   private enum Destination {
     case object(ManagedObject)
     /// The reference of a destination of which there is no object in memory.
-    case place(Reference, StoreSession)
+    case reference(Reference, StoreSession)
   }
 
   private func destination(_ slot: Int) throws -> Destination? {
@@ -56,7 +56,7 @@ extension ManagedObject {
       return try (registered ?? context?.familyObject(reference)).map { .object($0) }
     }
     if canDangle, try !session.currentView().contains(reference) { return nil }
-    return registered.map { .object($0) } ?? .place(reference, session)
+    return registered.map { .object($0) } ?? .reference(reference, session)
   }
 
   /// The object, unless it left the context: deleted before it was ever saved.

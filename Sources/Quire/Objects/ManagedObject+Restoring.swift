@@ -50,7 +50,7 @@ extension ManagedObject {
     if former === stored { return }
     try setOne(slot, stored)
     guard let inverse = binding.relationship(slot).inverse else { return }
-    try stored?.restorePlace(of: self, inverse)
+    try stored?.restorePosition(of: self, inverse)
     if let former { try former.returnToStoredDestination(inverse) }
   }
 
@@ -65,7 +65,7 @@ extension ManagedObject {
     for reference in pending.removed.intersection(stored).sorted() {
       guard let member = try living(reference, slot) else { continue }
       try addMember(member, slot)
-      if let inverse { try member.restorePlace(of: self, inverse) }
+      if let inverse { try member.restorePosition(of: self, inverse) }
     }
   }
 
@@ -81,7 +81,7 @@ extension ManagedObject {
     guard let inverse = binding.relationship(slot).inverse else { return }
     let isFormer = Set(former)
     for member in stored where !isFormer.contains(member) {
-      try member.restorePlace(of: self, inverse)
+      try member.restorePosition(of: self, inverse)
     }
     let isStored = Set(stored)
     for member in former where !isStored.contains(member) {
@@ -110,21 +110,21 @@ extension ManagedObject {
       return
     }
     try setOne(slot, destination)
-    if let inverse = relationship.inverse { try destination.restorePlace(of: self, inverse) }
+    if let inverse = relationship.inverse { try destination.restorePosition(of: self, inverse) }
   }
 
   /// Moves an object that was added to an ordered relationship again to its former position: after
   /// the nearest of those that precede it in the store.
-  final func restorePlace(of object: ManagedObject, _ name: String) throws {
+  final func restorePosition(of object: ManagedObject, _ name: String) throws {
     guard !slots.isEmpty, let slot = binding.slot(named: name),
       case .many(let pending) = slots[slot], var order = pending.order,
       let current = order.firstIndex(of: object)
     else { return }
     let stored = try storedMembers(slot)
-    guard let place = stored.firstIndex(of: object.reference) else { return }
+    guard let position = stored.firstIndex(of: object.reference) else { return }
     order.remove(at: current)
     var index = 0
-    for reference in stored[..<place].reversed() {
+    for reference in stored[..<position].reversed() {
       if let predecessor = order.firstIndex(where: { $0.reference == reference }) {
         index = predecessor + 1
         break

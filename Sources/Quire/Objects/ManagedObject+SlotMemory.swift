@@ -24,7 +24,7 @@ struct ObjectSlots: RandomAccessCollection {
     }
   }
 
-  /// Calls `body` with a slot's content, moved out of its place meanwhile so that it is not
+  /// Calls `body` with a slot's content, moved out of the slot meanwhile so that it is not
   /// retained.
   ///
   /// - Parameter body: must not change slots, nor call anything that may. It can still read the
@@ -34,9 +34,9 @@ struct ObjectSlots: RandomAccessCollection {
   ) rethrows -> Result {
     guard let start else { return try body(.unchanged) }
     precondition(slot >= 0 && slot < endIndex, "an entity has no such slot")
-    let place = start + slot
-    let content = place.move()
-    defer { place.initialize(to: content) }
+    let address = start + slot
+    let content = address.move()
+    defer { address.initialize(to: content) }
     return try body(content)
   }
 }

@@ -88,12 +88,12 @@ extension ManagedObject {
   /// Adds to a to-many slot, on this side alone.
   ///
   /// - Parameters:
-  ///   - place: where it comes among the members that an ordered relationship shows, if it hides
+  ///   - position: where it comes among the members that an ordered relationship shows, if it hides
   ///     none and has so many; otherwise it comes last.
   ///   - isUndone: whether the object was removed in the state of the store that the context still
   ///     reads. Then the members are as before.
   final func pendingAdd(
-    _ object: ManagedObject, _ slot: Int, at place: Int? = nil, isUndone: Bool = false
+    _ object: ManagedObject, _ slot: Int, at position: Int? = nil, isUndone: Bool = false
   ) throws {
     let pending = try pendingMembers(slot, .addition(object))
     // One that was removed is there again, unless the store has lost it since.
@@ -102,8 +102,8 @@ extension ManagedObject {
     {
       pending.removed.remove(object.reference)
     }
-    let order = place == nil ? nil : context.flatMap { pending.shownOrder(in: $0, isShown) }
-    pending.add(object, at: order.flatMap { $0.count > place ?? 0 ? place : nil })
+    let order = position == nil ? nil : context.flatMap { pending.shownOrder(in: $0, isShown) }
+    pending.add(object, at: order.flatMap { $0.count > position ?? 0 ? position : nil })
     markUpdated(byRelationship: slot)
   }
 
@@ -142,8 +142,8 @@ extension ManagedObject {
     markUpdated(byRelationship: slot)
   }
 
-  /// The order of a relationship that has changes, unless it hides a member: then places in it are
-  /// not those that are shown.
+  /// The order of a relationship that has changes, unless it hides a member: then positions in it
+  /// are not those that are shown.
   final func shownOrder(_ slot: Int) -> MemberOrder? {
     guard hasSlots, case .many(let pending) = slots[slot], let context, !hasMoved(pending) else {
       return nil
@@ -151,7 +151,7 @@ extension ManagedObject {
     return pending.shownOrder(in: context, isShown)
   }
 
-  /// Moves one member of an ordered slot to another of the places that are shown.
+  /// Moves one member of an ordered slot to another of the positions that are shown.
   ///
   /// - Complexity: O(√members); O(members) where some are hidden, or the relationship has had no
   ///   changes yet.

@@ -25,7 +25,7 @@ extension ManagedObject {
     /// ``awakeFromInsert()`` is called, or was. Stays with an object that was never saved.
     static let awoken = State(rawValue: 64)
     /// A save has removed the object's row, and the deletion was undone: the next save writes the
-    /// row anew, in its former place.
+    /// row anew, under its former reference.
     static let returning = State(rawValue: 128)
 
     /// The flags of which an object in its context's lists of changes has one.

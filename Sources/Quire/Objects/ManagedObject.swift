@@ -4,12 +4,12 @@ import QuireModel
 ///
 /// ## What an object holds
 ///
-/// An object that was fetched and not changed holds its place in the store and a view of its row's
-/// bytes; attributes are decoded when they are read. One whose row was never needed, a *fault*,
-/// holds its place alone. The first change gives the object a slot for each property, and its
-/// context holds it strongly from then until the change is saved or dropped. Relationships between
-/// clean objects are not references between Swift objects: they are read from the store, so that no
-/// cycle keeps a graph alive.
+/// An object that was fetched and not changed holds its reference in the store and a view of its
+/// row's bytes; attributes are decoded when they are read. One whose row was never needed, a
+/// *fault*, holds its reference alone. The first change gives the object a slot for each property,
+/// and its context holds it strongly from then until the change is saved or dropped. Relationships
+/// between clean objects are not references between Swift objects: they are read from the store, so
+/// that no cycle keeps a graph alive.
 ///
 /// An object that outlives its context shows the attributes it has read, and no relationships.
 ///
@@ -79,7 +79,7 @@ nonisolated open class ManagedObject {
   /// `nil` as long as nothing was changed.
   @exclusivity(unchecked) final var slotStart: UnsafeMutablePointer<Slot>?
   @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
-  /// The object's place in the list of changes that it is in, if it is in one.
+  /// The object's position in the list of changes that it is in, if it is in one.
   @exclusivity(unchecked) final var listPosition = Int32.max
   @exclusivity(unchecked) final var state: State
 

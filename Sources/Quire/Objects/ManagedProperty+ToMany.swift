@@ -129,7 +129,7 @@ extension ManagedProperty where Value: OrderedManagedValue {
   /// it is.
   ///
   /// - Throws: as ``insert(_:)``, and ``PersistenceError/Code/unacceptableValue`` when there is no
-  ///   such place.
+  ///   such position.
   /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func insert(_ member: Value.Member, at index: Int) throws {
     try ordered.insert(member, at: index)
@@ -137,19 +137,19 @@ extension ManagedProperty where Value: OrderedManagedValue {
 
   /// Removes the object at `index`.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position.
   /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func remove(at index: Int) throws { try ordered.removeObject(at: index) }
 
   /// Moves the object at one index to where it has another.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position.
   /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func move(from source: Int, to destination: Int) throws {
     try ordered.moveObjects(at: CollectionOfOne(source), to: destination)
   }
 
-  /// The place of an object; `nil` when it is not there.
+  /// The position of an object; `nil` when it is not there.
   ///
   /// - Complexity: O(√*n*) in a list with unsaved changes; O(*n*) for the first.
   public func firstIndex(of member: Value.Member) -> Int? {
@@ -164,7 +164,7 @@ extension ManagedProperty where Value: OrderedManagedValue {
 
   /// The object at `index`.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, or an
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position, or an
   ///   object of another class is there.
   /// - Complexity: O(log *n*) in a list with unsaved changes, O(*n*) otherwise; a loop asks the
   ///   property for its array once.

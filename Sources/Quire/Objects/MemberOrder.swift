@@ -1,9 +1,9 @@
 /// The members of an ordered relationship in their order, to be changed in place.
 ///
-/// Two floors: chunks of some hundred members, and a list of the chunks with the place at which
+/// Two floors: chunks of some hundred members, and a list of the chunks with the position at which
 /// each begins. Where a member is, is found by the chunk that it is in, which a table keeps; so
-/// adding, removing and moving cost O(√*n*) moves of a pointer each, whatever the place, where an
-/// array moves all that is behind it and searches for the member first. 50,000 members are 200
+/// adding, removing and moving cost O(√*n*) moves of a pointer each, whatever the position, where
+/// an array moves all that is behind it and searches for the member first. 50,000 members are 200
 /// chunks.
 ///
 /// A chunk that was not changed knows where its members were when the order was made, so that a
@@ -14,7 +14,7 @@
 final class MemberOrder {
   private final class Chunk {
     @exclusivity(unchecked) var members: [ManagedObject]
-    /// The chunk's own place among the chunks.
+    /// The chunk's own index among the chunks.
     @exclusivity(unchecked) var number = 0
     /// Where its members began when the order was made; `nil` if the chunk was changed since.
     @exclusivity(unchecked) var formerStart: Int?
@@ -23,7 +23,7 @@ final class MemberOrder {
       (self.members, self.formerStart) = (members, formerStart)
     }
 
-    func place(of member: ManagedObject) -> Int? {
+    func position(of member: ManagedObject) -> Int? {
       members.withUnsafeBufferPointer { $0.firstIndex { $0 === member } }
     }
   }
@@ -39,7 +39,7 @@ final class MemberOrder {
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
   /// None is empty, unless it is the only one.
   @exclusivity(unchecked) private var chunks: [Chunk]
-  /// The place of the first member of each chunk: beside each other, as many change at once.
+  /// The position of the first member of each chunk: beside each other, as many change at once.
   @exclusivity(unchecked) private var starts: [Int] = [0]
   @exclusivity(unchecked) private(set) var count: Int
   /// The chunk of each member; made when there were many searches among many.
@@ -74,9 +74,9 @@ final class MemberOrder {
 
   // MARK: Questions
 
-  func member(at place: Int) -> ManagedObject {
-    let chunk = chunk(at: place)
-    return chunk.members[place - starts[chunk.number]]
+  func member(at position: Int) -> ManagedObject {
+    let chunk = chunk(at: position)
+    return chunk.members[position - starts[chunk.number]]
   }
 
   func allSatisfy(_ condition: (ManagedObject) -> Bool) -> Bool {
@@ -118,19 +118,19 @@ final class MemberOrder {
 
   func contains(_ member: ManagedObject) -> Bool {
     if let homes = table() { return homes[ObjectIdentifier(member)] != nil }
-    return chunks.contains { $0.place(of: member) != nil }
+    return chunks.contains { $0.position(of: member) != nil }
   }
 
-  /// The first place of a member.
-  func place(of member: ManagedObject) -> Int? {
+  /// The first position of a member.
+  func position(of member: ManagedObject) -> Int? {
     if let homes = table() {
       guard let home = homes[ObjectIdentifier(member)] else { return nil }
-      let offset = home.place(of: member)
+      let offset = home.position(of: member)
       assert(offset != nil, "the table of an order names a chunk that has not the member")
       return offset.map { starts[home.number] + $0 }
     }
     for chunk in chunks {
-      if let offset = chunk.place(of: member) { return starts[chunk.number] + offset }
+      if let offset = chunk.position(of: member) { return starts[chunk.number] + offset }
     }
     return nil
   }
@@ -139,8 +139,8 @@ final class MemberOrder {
 
   func append(_ member: ManagedObject) { insert(member, at: count) }
 
-  func insert(_ member: ManagedObject, at place: Int) {
-    let chunk = put(member, at: place)
+  func insert(_ member: ManagedObject, at position: Int) {
+    let chunk = put(member, at: position)
     if homes?.updateValue(chunk, forKey: ObjectIdentifier(member)) != nil {
       (homes, hasRepetitions) = (nil, true)
     }
@@ -163,15 +163,15 @@ final class MemberOrder {
   /// Removes a member wherever it is.
   func remove(_ member: ManagedObject) {
     // Without a table it may be there twice.
-    while let place = place(of: member) { remove(at: place) }
+    while let position = position(of: member) { remove(at: position) }
   }
 
-  private func remove(at place: Int) {
-    let member = take(at: place)
+  private func remove(at position: Int) {
+    let member = take(at: position)
     homes?[ObjectIdentifier(member)] = nil
   }
 
-  /// Moves the member at one place to where it has another.
+  /// Moves a member from one position to another, which it has afterwards.
   func move(from source: Int, to destination: Int) {
     if source == destination { return }
     let member = take(at: source)
@@ -181,9 +181,9 @@ final class MemberOrder {
   }
 
   /// Adds a member to a chunk, and leaves the table as it is.
-  private func put(_ member: ManagedObject, at place: Int) -> Chunk {
-    let chunk = place == count ? chunks[chunks.count - 1] : chunk(at: place)
-    chunk.members.insert(member, at: place - starts[chunk.number])
+  private func put(_ member: ManagedObject, at position: Int) -> Chunk {
+    let chunk = position == count ? chunks[chunks.count - 1] : chunk(at: position)
+    chunk.members.insert(member, at: position - starts[chunk.number])
     chunk.formerStart = nil
     count += 1
     shift(behind: chunk, by: 1)
@@ -191,9 +191,9 @@ final class MemberOrder {
   }
 
   /// Takes a member out of its chunk, and leaves the table as it is.
-  private func take(at place: Int) -> ManagedObject {
-    let chunk = chunk(at: place)
-    let member = chunk.members.remove(at: place - starts[chunk.number])
+  private func take(at position: Int) -> ManagedObject {
+    let chunk = chunk(at: position)
+    let member = chunk.members.remove(at: position - starts[chunk.number])
     chunk.formerStart = nil
     count -= 1
     shift(behind: chunk, by: -1)
@@ -211,13 +211,13 @@ final class MemberOrder {
     }
   }
 
-  // MARK: Places
+  // MARK: Positions
 
-  private func chunk(at place: Int) -> Chunk {
+  private func chunk(at position: Int) -> Chunk {
     var (low, high) = (0, chunks.count - 1)
     while low < high {
       let middle = (low + high + 1) / 2
-      if starts[middle] <= place { low = middle } else { high = middle - 1 }
+      if starts[middle] <= position { low = middle } else { high = middle - 1 }
     }
     return chunks[low]
   }

@@ -19,34 +19,35 @@ package enum MergedOrder {
   /// - Parameters:
   ///   - present: all members, each once.
   ///   - wanted: the list.
-  ///   - place: the identity of a member in the store.
+  ///   - identity: finds the identity of a member in the store.
   ///   - stored: the identities of the store's members, in their order.
   /// - Complexity: O(*members*).
-  package static func order<Member: Hashable, Place: Hashable>(
-    of present: [Member], as wanted: [Member], _ place: (Member) -> Place, _ stored: [Place]
+  package static func order<Member: Hashable, Identity: Hashable>(
+    of present: [Member], as wanted: [Member], _ identity: (Member) -> Identity,
+    _ stored: [Identity]
   ) -> [Member] {
     let (isPresent, isWanted) = (Set(present), Set(wanted))
     let known = wanted.filter(isPresent.contains)
     let others = present.filter { !isWanted.contains($0) }
     if others.isEmpty { return known }
-    var newByPlace = Dictionary(others.map { (place($0), $0) }, uniquingKeysWith: { $1 })
-    let isKnown = Set(known.map(place))
+    var newByIdentity = Dictionary(others.map { (identity($0), $0) }, uniquingKeysWith: { $1 })
+    let isKnown = Set(known.map(identity))
     // New members that follow a known one in the store, and those before all known ones.
-    var followers: [Place: [Member]] = [:]
+    var followers: [Identity: [Member]] = [:]
     var first: [Member] = []
-    var last: Place?
-    for place in stored {
-      if isKnown.contains(place) {
-        last = place
-      } else if let member = newByPlace.removeValue(forKey: place) {
+    var last: Identity?
+    for storedIdentity in stored {
+      if isKnown.contains(storedIdentity) {
+        last = storedIdentity
+      } else if let member = newByIdentity.removeValue(forKey: storedIdentity) {
         if let last { followers[last, default: []].append(member) } else { first.append(member) }
       }
     }
     var order = first
     for member in known {
       order.append(member)
-      if let followers = followers[place(member)] { order += followers }
+      if let followers = followers[identity(member)] { order += followers }
     }
-    return order + others.filter { newByPlace[place($0)] != nil }
+    return order + others.filter { newByIdentity[identity($0)] != nil }
   }
 }

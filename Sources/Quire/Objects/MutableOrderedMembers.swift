@@ -6,7 +6,7 @@ import QuireModel
 /// are changed.
 ///
 /// Where the relationship was changed since the object was last fetched or saved, its order is in
-/// memory, and reading or changing one place costs O(√*n*), at the beginning as at the end: some
+/// memory, and reading or changing one position costs O(√*n*), at the beginning as at the end: some
 /// hundred moves of a pointer among 50,000 members. The first change reads all members. Before it,
 /// each call reads the relationship anew, in O(*n*), so a loop that only reads should take
 /// ``array`` once; and so it is while the relationship hides a member whose deletion is not saved.
@@ -48,13 +48,13 @@ public struct MutableOrderedMembers: Sequence {
   public func index(of member: ManagedObject) -> Int? {
     guard let order = object.shownOrder(slot) else { return array.firstIndex(of: member) }
     object.recordAccess(to: slot)
-    return order.place(of: member)
+    return order.position(of: member)
   }
 
   /// The object at a position, from 0.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, where Core
-  ///   Data's ordered set ends the program; and what reading the store throws.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position, where
+  ///   Core Data's ordered set ends the program; and what reading the store throws.
   public func object(at index: Int) throws -> ManagedObject {
     if let order = object.shownOrder(slot) {
       try check(index, 0..<order.count)
@@ -81,7 +81,7 @@ public struct MutableOrderedMembers: Sequence {
   /// it is.
   ///
   /// - Throws: as ``add(_:)``, and ``PersistenceError/Code/unacceptableValue`` when there is no
-  ///   such place.
+  ///   such position.
   public func insert(_ member: ManagedObject, at index: Int) throws {
     try insert([member], at: index)
   }
@@ -98,19 +98,19 @@ public struct MutableOrderedMembers: Sequence {
     if members.count > 1, object.shownOrder(slot) == nil {
       return try insertTogether(members, at: index)
     }
-    var place = index
+    var position = index
     for member in members {
-      try object.addMember(member, slot, at: place)
+      try object.addMember(member, slot, at: position)
       let former = count
       count = try object.memberCount(slot)
       // It was there.
       guard count > former else { continue }
-      if try self.object(at: place) !== member {
+      if try self.object(at: position) !== member {
         // It came last, unless a hook of what was read meanwhile has added it, wherever that is.
         guard try self.object(at: count - 1) === member else { continue }
-        try object.moveMember(from: count - 1, to: place, in: slot)
+        try object.moveMember(from: count - 1, to: position, in: slot)
       }
-      place += 1
+      position += 1
     }
   }
 
@@ -131,7 +131,7 @@ public struct MutableOrderedMembers: Sequence {
 
   /// Removes the object at a position.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position.
   public func removeObject(at index: Int) throws { try remove(object(at: index)) }
 
   /// Removes all objects. The other side of the relationship changes with each of them.
@@ -155,27 +155,29 @@ public struct MutableOrderedMembers: Sequence {
   /// Moves the objects at `indexes`, in their present order: `index` is the position of the first
   /// of them afterwards.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position.
   public func moveObjects(at indexes: some Sequence<Int>, to index: Int) throws {
-    let places = Set(indexes)
-    if let successor = try successor() { return try successor.moveObjects(at: places, to: index) }
-    if places.count == 1, let place = places.first {
+    let positions = Set(indexes)
+    if let successor = try successor() {
+      return try successor.moveObjects(at: positions, to: index)
+    }
+    if positions.count == 1, let position = positions.first {
       let count = try object.memberCount(slot)
-      for place in [place, index] { try check(place, 0..<count) }
-      return try object.moveMember(from: place, to: index, in: slot)
+      for position in [position, index] { try check(position, 0..<count) }
+      return try object.moveMember(from: position, to: index, in: slot)
     }
     var order = try object.members(slot)
-    for place in places { try check(place, order.indices) }
-    try check(index, 0..<order.count - places.count + 1)
-    let moved = places.sorted().map { order[$0] }
-    order = order.indices.filter { !places.contains($0) }.map { order[$0] }
+    for position in positions { try check(position, order.indices) }
+    try check(index, 0..<order.count - positions.count + 1)
+    let moved = positions.sorted().map { order[$0] }
+    order = order.indices.filter { !positions.contains($0) }.map { order[$0] }
     order.insert(contentsOf: moved, at: index)
     try object.putShownOrder(order, in: slot)
   }
 
   /// Exchanges the positions of two objects.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such position.
   public func exchangeObject(at first: Int, withObjectAt second: Int) throws {
     if let successor = try successor() {
       return try successor.exchangeObject(at: first, withObjectAt: second)
@@ -208,13 +210,13 @@ public struct MutableOrderedMembers: Sequence {
     return MutableOrderedMembers(successor, try object.slot(slot, in: successor))
   }
 
-  private func check(_ index: Int, _ places: Range<Int>) throws {
-    if places.contains(index) { return }
+  private func check(_ index: Int, _ positions: Range<Int>) throws {
+    if positions.contains(index) { return }
     let key = object.binding.name(of: slot)
     var error = PersistenceError(
       .unacceptableValue,
       "\(object.entity.name).\(key) has no place \(index) here: places go from 0 up to but without "
-        + "\(places.upperBound)")
+        + "\(positions.upperBound)")
     error.entityName = object.entity.name
     error.key = key
     error.objectID = object.objectID

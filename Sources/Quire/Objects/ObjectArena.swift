@@ -15,7 +15,7 @@ final class ObjectArena: SharedByObjects {
   // Sound: the storage keeps what it points to.
   /// The positions of fields in rows; `nil` where objects have no rows, and where each read is
   /// recorded, so that no read takes the short way.
-  @exclusivity(unchecked) private var places: UnsafePointer<FieldTable.Field>?
+  @exclusivity(unchecked) private var fields: UnsafePointer<FieldTable.Field>?
   /// Whether the context records which properties are read.
   @exclusivity(unchecked) private(set) var recordsAccess = false
   // Sound, both: the binding keeps it.
@@ -61,7 +61,7 @@ final class ObjectArena: SharedByObjects {
   /// Called when the context begins or ends to record which properties are read.
   func updateRecordsAccess() {
     recordsAccess = contextReference?._withUnsafeGuaranteedRef { $0.accessRecorder != nil } ?? false
-    places = recordsAccess ? nil : storage?.table.fields
+    fields = recordsAccess ? nil : storage?.table.fields
   }
 
   /// Of objects that have no context, and were not saved.
@@ -194,10 +194,10 @@ extension ObjectArena {
     }
   }
 
-  /// The position of a slot's field in a row, for objects that have rows.
-  func place(of slot: Int) -> FieldTable.Field? {
-    guard let places, slot < slotCount else { return nil }
-    return places[slot]
+  /// A slot's field in the rows, for objects that have rows.
+  func field(of slot: Int) -> FieldTable.Field? {
+    guard let fields, slot < slotCount else { return nil }
+    return fields[slot]
   }
 
   /// Gives a new object the slots of its typed properties, as far as they are known.

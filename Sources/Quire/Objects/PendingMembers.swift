@@ -74,11 +74,11 @@ final class PendingMembers {
 
   /// Records an object that was added.
   ///
-  /// - Parameter place: where it comes in an order; `nil` for the end.
-  func add(_ object: ManagedObject, at place: Int? = nil) {
+  /// - Parameter position: where it comes in an order; `nil` for the end.
+  func add(_ object: ManagedObject, at position: Int? = nil) {
     if hadOrder, isInOrder(object) { return }
     if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
-    if let list { list.insert(object, at: place ?? list.count) }
+    if let list { list.insert(object, at: position ?? list.count) }
     // Undoing refers to what is hidden, or has left, as well.
     if object.state.contains(.propagated) || object.context == nil { shownAt = nil }
   }
@@ -94,7 +94,7 @@ final class PendingMembers {
     hadOrder = hadOrder || !order.isEmpty
   }
 
-  /// The order, if it has no member that the relationship hides, so that places in it are those
+  /// The order, if it has no member that the relationship hides, so that positions in it are those
   /// that are shown.
   ///
   /// - Parameter context: of the object that has the relationship.
@@ -115,25 +115,25 @@ final class PendingMembers {
 
   /// Records an object that was removed.
   func remove(_ object: ManagedObject) {
-    if let place = placeAmongAdditions(of: object) {
-      removeAddition(at: place)
+    if let position = positionAmongAdditions(of: object) {
+      removeAddition(at: position)
     } else {
       removed.insert(object.reference)
     }
     list?.remove(object)
   }
 
-  private func removeAddition(at place: Int) {
+  private func removeAddition(at position: Int) {
     guard additions.count > Self.searchLimit, positions != nil else {
-      additions.remove(at: place)
+      additions.remove(at: position)
       positions = nil
       return
     }
-    positions?[ObjectIdentifier(additions[place])] = nil
+    positions?[ObjectIdentifier(additions[position])] = nil
     let last = additions.removeLast()
-    if place < additions.count {
-      additions[place] = last
-      positions?[ObjectIdentifier(last)] = place
+    if position < additions.count {
+      additions[position] = last
+      positions?[ObjectIdentifier(last)] = position
     }
   }
 
@@ -148,12 +148,12 @@ final class PendingMembers {
       && (list.map { $0.array.lazy.map(\.reference).elementsEqual(stored) } ?? true)
   }
 
-  func isAdded(_ object: ManagedObject) -> Bool { placeAmongAdditions(of: object) != nil }
+  func isAdded(_ object: ManagedObject) -> Bool { positionAmongAdditions(of: object) != nil }
 
   /// Whether an object is among the members of an ordered relationship.
   func isInOrder(_ object: ManagedObject) -> Bool { list?.contains(object) ?? false }
 
-  private func placeAmongAdditions(of object: ManagedObject) -> Int? {
+  private func positionAmongAdditions(of object: ManagedObject) -> Int? {
     guard additions.count > Self.searchLimit else {
       return additions.firstIndex { $0 === object }
     }

@@ -48,7 +48,7 @@ extension ManagedObject {
   /// objects of its class that are made from now on.
   ///
   /// They follow the stored properties of ``ManagedObject`` in the order of their declaration, a
-  /// byte each. That is verified: each must show the number that is written at its place.
+  /// byte each. That is verified: each must show the number that is written at its offset.
   final func learnProperties() {
     let (object, type) = (Unmanaged.passUnretained(self).toOpaque(), type(of: self))
     guard type != ManagedObject.self, !binding.accessors.knows(type), !hasOwnMirror else { return }

@@ -13,7 +13,7 @@ struct RowRun {
   private var cursor: RecordCursor?
   /// The rows of the current leaf, from the first that was needed.
   private var entries: [RecordEntry] = []
-  private var place = 0
+  private var position = 0
   /// Keeps the leaf for all objects with rows in it.
   private var keeper: RowKeeper?
   private var listCount = 0
@@ -29,8 +29,8 @@ struct RowRun {
     guard view.isPlain, enter(object) else { return giveSingleRow(to: object) }
     let key = object.reference.key
     guard let shape, find(key) || list(from: key) else { return giveSingleRow(to: object) }
-    let entry = entries[place]
-    place += 1
+    let entry = entries[position]
+    position += 1
     guard let start = entry.start, let keeper, shape.isRight(start, entry.byteCount) else {
       return giveSingleRow(to: object)
     }
@@ -54,13 +54,13 @@ struct RowRun {
     shape = storage.shape
     cursor = try? view.rows(of: storage)?.cursor()
     entries.removeAll(keepingCapacity: true)
-    place = 0
+    position = 0
   }
 
   /// Moves forward to a key among the entries, and returns whether it is there.
   private mutating func find(_ key: Int64) -> Bool {
-    while place < entries.count, entries[place].key < key { place += 1 }
-    return place < entries.count && entries[place].key == key
+    while position < entries.count, entries[position].key < key { position += 1 }
+    return position < entries.count && entries[position].key == key
   }
 
   private mutating func list(from key: Int64) -> Bool {
@@ -68,7 +68,7 @@ struct RowRun {
     if listCount > 8, rowCount < 4 * listCount { return false }
     guard cursor != nil else { return false }
     listCount += 1
-    place = 0
+    position = 0
     entries.removeAll(keepingCapacity: true)
     do {
       guard try cursor?.seek(to: key) ?? false else { return false }

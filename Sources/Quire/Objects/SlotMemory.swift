@@ -15,7 +15,8 @@ import QuireStorage
 /// Not for two threads at once: objects are made and released in their context's isolation, as
 /// ``SharedByObjects`` says.
 package final class SlotMemory {
-  private let placeByteCount: Int
+  /// The size of the block of one object: a reference to its piece, and its slots.
+  private let blockByteCount: Int
   /// The piece that room is taken from first.
   private var current: Piece? {
     didSet { currentReference = current.map { .passUnretained($0) } }
@@ -36,13 +37,13 @@ package final class SlotMemory {
   ///   - byteCount: of the slots of one object: a multiple of eight.
   ///   - isForMany: whether an arena with only one object is an exception.
   package init(byteCount: Int, isForMany: Bool) {
-    placeByteCount = SlotMemory.headerByteCount + byteCount
+    blockByteCount = SlotMemory.headerByteCount + byteCount
     leastCapacity = isForMany ? 8 : 1
   }
 
   private static let headerByteCount = MemoryLayout<Unmanaged<Piece>>.stride
   #if QUIRE_FRAMES_APART
-    // Each place a piece of its own, for a sanitizer that watches the general allocator.
+    // Each block a piece of its own, for a sanitizer that watches the general allocator.
     private static let pieceByteLimit = 0
     private static let keptByteLimit = 0
   #else
@@ -64,8 +65,8 @@ package final class SlotMemory {
   /// Room for the slots of one object, with arbitrary content.
   package func take() -> UnsafeMutableRawPointer {
     takenCount &+= 1
-    let place = currentReference?._withUnsafeGuaranteedRef { $0.take() }
-    return (place ?? takeElsewhere()) + SlotMemory.headerByteCount
+    let block = currentReference?._withUnsafeGuaranteedRef { $0.take() }
+    return (block ?? takeElsewhere()) + SlotMemory.headerByteCount
   }
 
   @inline(never)
@@ -77,21 +78,21 @@ package final class SlotMemory {
     } else {
       // From an eighth of a large page on, a whole one is taken, though its end may be too short
       // for an object: small pages would cost a page fault each.
-      let wanted = max(leastCapacity, takenCount) * placeByteCount
+      let wanted = max(leastCapacity, takenCount) * blockByteCount
       let limit = SlotMemory.pieceByteLimit
       let byteCount = wanted < limit / 8 ? wanted : limit
-      piece = Piece(self, placeByteCount, byteCount: max(placeByteCount, byteCount))
+      piece = Piece(self, blockByteCount, byteCount: max(blockByteCount, byteCount))
     }
     current = piece
-    guard let place = piece.take() else { preconditionFailure("a piece with room has none") }
-    return place
+    guard let block = piece.take() else { preconditionFailure("a piece with room has none") }
+    return block
   }
 
   /// Gives room back; the slots were deinitialised.
   package static func give(_ slots: UnsafeMutableRawPointer) {
-    let place = slots - headerByteCount
+    let block = slots - headerByteCount
     // Sound: a piece lives as long as something of it is taken.
-    place.load(as: Unmanaged<Piece>.self)._withUnsafeGuaranteedRef { $0.give(place) }
+    block.load(as: Unmanaged<Piece>.self)._withUnsafeGuaranteedRef { $0.give(block) }
   }
 
   /// Records that room was given back to a piece.
@@ -121,24 +122,24 @@ package final class SlotMemory {
   /// Memory with room for the slots of many objects. It retains itself while something is taken.
   private final class Piece {
     private let memory: PageMemory
-    private let placeByteCount: Int
+    private let blockByteCount: Int
     private let owner: SlotMemory
     /// Its index among the pieces with room.
     var rank: Int?
-    /// A list of the places that were given back; each begins with the address of the next.
+    /// A list of the blocks that were given back; each begins with the address of the next.
     private var free: UnsafeMutableRawPointer?
-    /// The first place that was never taken, whose memory is not touched before that; `last` is the
-    /// last place.
+    /// The first block that was never taken, whose memory is not touched before that; `last` is the
+    /// last block.
     private var untouched: UnsafeMutableRawPointer
     private let last: UnsafeMutableRawPointer
     private var takenCount = 0
 
-    init(_ owner: SlotMemory, _ placeByteCount: Int, byteCount: Int) {
+    init(_ owner: SlotMemory, _ blockByteCount: Int, byteCount: Int) {
       self.owner = owner
-      self.placeByteCount = placeByteCount
+      self.blockByteCount = blockByteCount
       memory = PageMemory(byteCount: byteCount)
       untouched = memory.base
-      last = memory.base + (byteCount / placeByteCount - 1) * placeByteCount
+      last = memory.base + (byteCount / blockByteCount - 1) * blockByteCount
       owner.byteCount += memory.byteCount
     }
 
@@ -147,29 +148,29 @@ package final class SlotMemory {
     var byteCount: Int { memory.byteCount }
 
     func take() -> UnsafeMutableRawPointer? {
-      let place: UnsafeMutableRawPointer
+      let block: UnsafeMutableRawPointer
       if let first = free {
         free = first.load(as: UnsafeMutableRawPointer?.self)
-        place = first
+        block = first
       } else if untouched <= last {
-        place = untouched
-        untouched += placeByteCount
+        block = untouched
+        untouched += blockByteCount
       } else {
         return nil
       }
-      place.storeBytes(of: Unmanaged.passUnretained(self), as: Unmanaged<Piece>.self)
+      block.storeBytes(of: Unmanaged.passUnretained(self), as: Unmanaged<Piece>.self)
       takenCount &+= 1
       if takenCount == 1 { hold() }
-      return place
+      return block
     }
 
-    func give(_ place: UnsafeMutableRawPointer) {
+    func give(_ block: UnsafeMutableRawPointer) {
       #if DEBUG
         // A pattern that makes a use after the release visible.
-        place.initializeMemory(as: UInt8.self, repeating: 0xDB, count: placeByteCount)
+        block.initializeMemory(as: UInt8.self, repeating: 0xDB, count: blockByteCount)
       #endif
-      place.storeBytes(of: free, as: UnsafeMutableRawPointer?.self)
-      free = place
+      block.storeBytes(of: free, as: UnsafeMutableRawPointer?.self)
+      free = block
       takenCount &-= 1
       owner.record(self, isEmpty: takenCount == 0)
       if takenCount == 0 { letGo() }

@@ -175,15 +175,15 @@ struct Validation {
     /// `nil` for an object that is not stored yet.
     let objectID: ManagedObjectID?
     /// The position of a new object among those of a batch request.
-    var place: Int?
+    var position: Int?
   }
 
   mutating func fail(
     _ code: PersistenceError.Code, _ subject: Subject, _ key: String, _ what: String,
     _ value: AttributeValue? = nil
   ) {
-    let place = subject.place.map { "of object \($0) of the batch request " } ?? ""
-    var error = PersistenceError(code, "\(subject.entityName).\(key) \(place)\(what)")
+    let position = subject.position.map { "of object \($0) of the batch request " } ?? ""
+    var error = PersistenceError(code, "\(subject.entityName).\(key) \(position)\(what)")
     error.entityName = subject.entityName
     error.objectID = subject.objectID
     error.key = key

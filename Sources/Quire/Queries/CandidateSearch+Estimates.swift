@@ -51,9 +51,9 @@ extension CandidateSearch {
   private func estimate(_ ranges: [KeyRange], in tree: IndexTree) throws -> Int {
     let step = max(1, ranges.count / CandidateSearch.sampleCount)
     var (sampleCount, keyCount) = (0, 0)
-    for place in stride(from: 0, to: ranges.count, by: step) {
+    for index in stride(from: 0, to: ranges.count, by: step) {
       sampleCount += 1
-      keyCount += try tree.estimatedKeyCount(from: ranges[place].lower, to: ranges[place].upper)
+      keyCount += try tree.estimatedKeyCount(from: ranges[index].lower, to: ranges[index].upper)
     }
     guard sampleCount < ranges.count else { return keyCount }
     return Int((Double(keyCount) * Double(ranges.count) / Double(sampleCount)).rounded(.up))

@@ -62,10 +62,10 @@ extension CandidateSearch {
   /// The references that are in both of two sorted lists.
   private static func common(_ left: [Reference], _ right: [Reference]) -> [Reference] {
     var common: [Reference] = []
-    var place = 0
+    var index = 0
     for reference in left {
-      while place < right.count, right[place] < reference { place += 1 }
-      if place < right.count, right[place] == reference { common.append(reference) }
+      while index < right.count, right[index] < reference { index += 1 }
+      if index < right.count, right[index] == reference { common.append(reference) }
     }
     return common
   }

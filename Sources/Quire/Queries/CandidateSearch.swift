@@ -223,7 +223,7 @@ extension RowSource {
     }
   }
 
-  /// Whether it is read in one place or a few, which costs no more than an estimate.
+  /// Whether it is read at one position or a few, which costs no more than an estimate.
   fileprivate var isPoint: Bool {
     switch self {
     case .index(let search): !search.isBounded && search.ranges.count <= 16

@@ -27,8 +27,8 @@ extension FetchExecution {
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
     if isInOrder, !parts.contains(where: \.isPending) { visitor.limit = capacity }
-    for (place, part) in parts.enumerated() {
-      let plan = place == 0 ? first : nil
+    for (index, part) in parts.enumerated() {
+      let plan = index == 0 ? first : nil
       searches.append(try explain(part, plan ?? part.plan(capacity: capacity), &visitor))
       if visitor.hasEnough { break }
     }

@@ -56,13 +56,13 @@ struct FetchExecution {
     }
     let changes = context.changes
     let isOnlyStore = !context.hasSeveralStores
-    parts = try sessions.enumerated().map { place, session in
+    parts = try sessions.enumerated().map { index, session in
       func isHere(_ object: ManagedObject) -> Bool {
         if isOnlyStore { return true }
         if let own = object.session { return own === session }
         // An object that no store can take is found in the first store; the save reports why.
         guard let own = try? context.targetSession(of: object) else {
-          return place == 0 && request.affectedStores == nil
+          return index == 0 && request.affectedStores == nil
         }
         return own === session
       }
@@ -128,17 +128,17 @@ struct FetchExecution {
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
     if let session = parts.first?.session, isInOrder, !parts.contains(where: \.isPending) {
       var fetched = FetchedObjects(intake, session, offset: offset, limit: limit, room)
-      for (place, part) in parts.enumerated() {
+      for (index, part) in parts.enumerated() {
         fetched.session = part.session
-        let plan = place == 0 ? first : nil
+        let plan = index == 0 ? first : nil
         if try !part.visitMatches(&fetched, plan ?? part.plan(capacity: capacity)) { break }
       }
       return fetched.objects
     }
     var list = MatchList(sortDescriptors, capacity: capacity)
-    for (place, part) in parts.enumerated() {
-      list.place = place
-      let plan = place == 0 ? first : nil
+    for (index, part) in parts.enumerated() {
+      list.storeIndex = index
+      let plan = index == 0 ? first : nil
       if try !part.visitMatches(&list, plan ?? part.plan(capacity: capacity)) { break }
     }
     let matches = list.sorted().dropFirst(offset)
@@ -147,7 +147,7 @@ struct FetchExecution {
     for match in matches {
       objects.append(
         try intake.take(
-          match.object ?? parts[match.place].session.object(at: match.reference), match.row))
+          match.object ?? parts[match.storeIndex].session.object(at: match.reference), match.row))
     }
     return objects
   }
@@ -196,11 +196,11 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Result>, _ intake: FetchIntake
   ) throws -> [Result] {
     let execution = try FetchExecution(request, in: self)
-    let places = try execution.places()
+    let fetched = try execution.references()
     var objects = ObjectBuffer()
-    objects.reserve(places.count)
-    for (index, reference) in places.references.enumerated() {
-      let session = execution.parts[places.store(at: index)].session
+    objects.reserve(fetched.count)
+    for (index, reference) in fetched.references.enumerated() {
+      let session = execution.parts[fetched.store(at: index)].session
       objects.append(try intake.take(session.object(at: reference), nil))
     }
     return objects.take(as: Result.self)
@@ -248,9 +248,9 @@ extension ManagedObjectContext {
   ) throws -> [ManagedObjectID] {
     try bringUpToDate()
     let execution = try FetchExecution(request, in: self)
-    let places = try execution.places(watch)
-    return try places.references.enumerated().map { index, reference in
-      let session = execution.parts[places.store(at: index)].session
+    let fetched = try execution.references(watch)
+    return try fetched.references.enumerated().map { index, reference in
+      let session = execution.parts[fetched.store(at: index)].session
       // In a family of contexts an object may have another ID than the one of its reference.
       if family == nil, !reference.isTemporary, let id = session.objectID(of: reference) {
         return id

@@ -1,6 +1,6 @@
 import QuireStorage
 
-/// The references of a fetch's objects in the order of the request: eight bytes each, and the place
+/// The references of a fetch's objects in the order of the request: eight bytes each, and the index
 /// of the store if there are several.
 struct FetchedReferences {
   private(set) var references: [Reference] = []
@@ -9,7 +9,7 @@ struct FetchedReferences {
 
   var count: Int { references.count }
 
-  /// The place of an object's store among those that were searched.
+  /// The index of an object's store among those that were searched.
   func store(at index: Int) -> Int { stores.isEmpty ? 0 : Int(stores[index]) }
 
   /// Removes all references. Those that are returned can be changed without being copied.
@@ -28,14 +28,14 @@ struct FetchedReferences {
 }
 
 /// Collects the references of matches that come in the order of the request.
-private struct PlaceVisitor: MatchVisitor {
-  /// The place of the store that is searched.
+private struct ReferenceVisitor: MatchVisitor {
+  /// The index of the store that is searched.
   var store = 0
   /// The number of matches still to be skipped.
   private var offset: Int
   /// The largest number of matches.
   private let limit: Int
-  private(set) var places = FetchedReferences()
+  private(set) var fetched = FetchedReferences()
 
   /// - Parameter limit: 0 for all.
   init(offset: Int, limit: Int) {
@@ -58,8 +58,8 @@ private struct PlaceVisitor: MatchVisitor {
       offset -= 1
       return true
     }
-    places.append(reference, store: store)
-    return places.count < limit
+    fetched.append(reference, store: store)
+    return fetched.count < limit
   }
 }
 
@@ -86,28 +86,28 @@ extension FetchExecution {
   /// objects are made; rows are read only for the predicate and the sort keys.
   ///
   /// - Parameter watch: reports the progress of the search, and can end it.
-  func places(_ watch: FetchWatch? = nil) throws -> FetchedReferences {
+  func references(_ watch: FetchWatch? = nil) throws -> FetchedReferences {
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
     if isInOrder, !parts.contains(where: \.isPending) {
-      var visitor = PlaceVisitor(offset: offset, limit: limit)
+      var visitor = ReferenceVisitor(offset: offset, limit: limit)
       try visitParts(first) { store, part, plan in
         visitor.store = store
         return try part.visitMatches(&visitor, plan, watch)
       }
-      return visitor.places
+      return visitor.fetched
     }
     var list = MatchList(sortDescriptors, capacity: capacity)
     list.keepsRows = false
     try visitParts(first) { store, part, plan in
-      list.place = store
+      list.storeIndex = store
       return try part.visitMatches(&list, plan, watch)
     }
-    var places = FetchedReferences()
+    var fetched = FetchedReferences()
     for match in list.sorted().dropFirst(offset) {
-      places.append(match.reference, store: match.place)
+      fetched.append(match.reference, store: match.storeIndex)
     }
-    return places
+    return fetched
   }
 
   /// - Parameters:

@@ -34,7 +34,7 @@ struct IndexSearch {
   let conditions: [FetchCondition]
 
   /// The largest number of ranges that are searched one by one.
-  private let placeLimit: Int
+  private let rangeLimit: Int
 
   /// - Parameters:
   ///   - rowCount: the number of rows of the entities, which limits the number of ranges: finding
@@ -47,7 +47,7 @@ struct IndexSearch {
   ) {
     self.index = index
     self.conditions = conditions
-    placeLimit = min(max(rowCount / 16, 4_096), 65_536)
+    rangeLimit = min(max(rowCount / 16, 4_096), 65_536)
     var prefixes: [[UInt8]] = [[]]
     for element in elements {
       guard IndexSearch.haveRoom(prefixes) else { break }
@@ -59,14 +59,14 @@ struct IndexSearch {
         // lengths.
         guard case .equal(let values) = condition.demand, let first = prefixes.first,
           prefixes.allSatisfy({ $0.count == first.count }),
-          values.count <= placeLimit,
+          values.count <= rangeLimit,
           let found = IndexSearch.elements(values, element, after: first, reference)
         else { continue }
         if let best = equal, best.elements.count <= found.elements.count { continue }
         equal = found
       }
       guard isAsked else { break }
-      if let equal, prefixes.count * equal.elements.count <= placeLimit {
+      if let equal, prefixes.count * equal.elements.count <= rangeLimit {
         if prefixes.count == 1, prefixes[0].isEmpty {
           prefixes = equal.elements
         } else {
@@ -82,8 +82,8 @@ struct IndexSearch {
       return
     }
     if isSingle, let only = prefixes.first { prefix = only }
-    let places = prefixes.map { KeyRange(lower: $0, upper: IndexKey.successor(of: $0)) }
-    ranges = places.count == 1 ? places : IndexSearch.merged(places)
+    let prefixRanges = prefixes.map { KeyRange(lower: $0, upper: IndexKey.successor(of: $0)) }
+    ranges = prefixRanges.count == 1 ? prefixRanges : IndexSearch.merged(prefixRanges)
   }
 
   private static func haveRoom(_ prefixes: [[UInt8]]) -> Bool {
@@ -113,10 +113,10 @@ struct IndexSearch {
 
   /// The conditions that narrow the search.
   var usedConditions: [FetchCondition] {
-    narrowedPaths.enumerated().flatMap { place, path in
+    narrowedPaths.enumerated().flatMap { position, path in
       conditions.filter { condition in
         guard condition.path == path else { return false }
-        if place >= equalCount { return true }
+        if position >= equalCount { return true }
         if case .equal = condition.demand { return true }
         return false
       }
@@ -138,7 +138,7 @@ struct IndexSearch {
     _ reference: (OpaqueIdentity) -> Reference?
   ) -> (elements: [[UInt8]], isWhole: Bool)? {
     if values.count == 1 {
-      switch place(of: values[0], element, after: prefix, reference) {
+      switch location(of: values[0], element, after: prefix, reference) {
       case .anywhere: return nil
       case .nowhere: return ([], true)
       case .element(let bytes, let isWhole): return ([bytes], isWhole)
@@ -147,7 +147,7 @@ struct IndexSearch {
     var found: Set<[UInt8]> = []
     var areWhole = true
     for value in values {
-      switch place(of: value, element, after: prefix, reference) {
+      switch location(of: value, element, after: prefix, reference) {
       case .anywhere: return nil
       case .nowhere: continue
       case .element(let bytes, let isWhole):
@@ -159,18 +159,18 @@ struct IndexSearch {
   }
 
   /// The part of an index in which the rows with a value are.
-  private enum Place {
+  private enum Location {
     case element([UInt8], isWhole: Bool)
     case nowhere
     case anywhere
   }
 
-  private static func place(
+  private static func location(
     of value: PredicateValue?, _ element: StoredIndex.Element, after prefix: [UInt8],
     _ reference: (OpaqueIdentity) -> Reference?
-  ) -> Place {
+  ) -> Location {
     var isWhole = true
-    func written(_ append: (inout IndexKeyWriter) -> Void) -> Place {
+    func written(_ append: (inout IndexKeyWriter) -> Void) -> Location {
       var writer = IndexKeyWriter()
       writer.append(contentsOf: prefix)
       append(&writer)

@@ -52,7 +52,7 @@ struct InheritedChanges {
     guard session.context.hasSeveralStores else { return true }
     if let own = object.session { return own.identity == session.identity }
     guard let own = try? object.context?.targetSession(of: object) else {
-      return session.place == 0
+      return session.position == 0
     }
     return own.identity == session.identity
   }

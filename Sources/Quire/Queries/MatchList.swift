@@ -2,8 +2,8 @@ import QuireModel
 
 /// A row or an object that matches the predicate of a fetch.
 struct FetchMatch {
-  /// The place of its store among those that are searched.
-  var place: Int
+  /// The index of its store among those that are searched.
+  var storeIndex: Int
   let reference: Reference
   /// The row, if the store has one; `nil` for objects with changes.
   var row: RowBytes?
@@ -40,8 +40,8 @@ struct MatchList: MatchVisitor {
     var index: Int
   }
 
-  /// The place of the store that is searched.
-  var place = 0
+  /// The index of the store that is searched.
+  var storeIndex = 0
   /// Whether the rows of matches are kept.
   var keepsRows = true
   /// Further values to read from matches.
@@ -80,11 +80,11 @@ struct MatchList: MatchVisitor {
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool {
-    var match = FetchMatch(place: place, reference: reference, object: object)
+    var match = FetchMatch(storeIndex: storeIndex, reference: reference, object: object)
     let prefix = try readKeys(of: subject, paths, into: &match)
     guard items.count == capacity else {
       if keepsRows { match.row = try row() }
-      if let reading { match.values = try reading.values(of: subject, in: place) }
+      if let reading { match.values = try reading.values(of: subject, in: storeIndex) }
       items.append(Item(prefix: prefix, index: kept.matches.count))
       if let second = second(of: subject, paths, match) { kept.seconds.append(second) }
       kept.matches.append(match)
@@ -97,7 +97,7 @@ struct MatchList: MatchVisitor {
         || prefix == last.prefix && order.precedes(match, kept.matches[last.index])
     else { return true }
     if keepsRows { match.row = try row() }
-    if let reading { match.values = try reading.values(of: subject, in: place) }
+    if let reading { match.values = try reading.values(of: subject, in: storeIndex) }
     if let second = second(of: subject, paths, match) { kept.seconds[last.index] = second }
     // Moved, not copied.
     swap(&kept.matches[last.index], &match)
@@ -142,7 +142,7 @@ struct MatchList: MatchVisitor {
   // MARK: The heap
 
   private mutating func makeHeap() {
-    for place in stride(from: items.count / 2 - 1, through: 0, by: -1) { sink(place) }
+    for position in stride(from: items.count / 2 - 1, through: 0, by: -1) { sink(position) }
   }
 
   /// Moves an item down the heap until none of its children comes after it.
@@ -153,24 +153,24 @@ struct MatchList: MatchVisitor {
     self.items = []
     items.withUnsafeMutableBufferPointer { items in
       let item = items[start]
-      var place = start
+      var position = start
       // The item that replaces the last match mostly belongs far down. So the later children move
       // up as far as there are any, without a look at the item, which then climbs a little.
-      var child = 2 &* place &+ 1
+      var child = 2 &* position &+ 1
       while child < items.count {
         let other = child &+ 1
         if other < items.count, precedes(items[child], items[other], kept) { child = other }
-        items[place] = items[child]
-        place = child
-        child = 2 &* place &+ 1
+        items[position] = items[child]
+        position = child
+        child = 2 &* position &+ 1
       }
-      while place > start {
-        let parent = (place &- 1) / 2
+      while position > start {
+        let parent = (position &- 1) / 2
         guard precedes(items[parent], item, kept) else { break }
-        items[place] = items[parent]
-        place = parent
+        items[position] = items[parent]
+        position = parent
       }
-      items[place] = item
+      items[position] = item
     }
     self.items = items
   }
@@ -194,7 +194,8 @@ struct MatchList: MatchVisitor {
   }
 }
 
-/// The order of a request, in which no two matches are equal: the sort keys, and then the places.
+/// The order of a request, in which no two matches are equal: the sort keys, then the stores, then
+/// the references.
 struct MatchOrder {
   let descriptors: [FetchSortDescriptor]
 
@@ -206,10 +207,10 @@ struct MatchOrder {
       if order != 0 { return order < 0 }
     }
     // Objects of earlier stores come first, but objects that were never saved come last.
-    if left.place != right.place, left.reference.isTemporary == right.reference.isTemporary,
-      !left.reference.isTemporary
+    if left.storeIndex != right.storeIndex,
+      left.reference.isTemporary == right.reference.isTemporary, !left.reference.isTemporary
     {
-      return left.place < right.place
+      return left.storeIndex < right.storeIndex
     }
     return left.reference < right.reference
   }

@@ -78,7 +78,7 @@ extension PathSubject {
     var level: [(member: Self, count: Int)] = [(self, 1)]
     for name in names {
       var next: [(member: Self, count: Int)] = []
-      var places: [SubjectKey: Int] = [:]
+      var indexes: [SubjectKey: Int] = [:]
       for (member, count) in level {
         guard let slot = member.binding.slot(named: name),
           member.binding.traits[slot].attributeType == nil
@@ -87,10 +87,10 @@ extension PathSubject {
           member.binding.traits[slot].isToMany
           ? try member.members(slot) : try member.one(slot).map { [$0] } ?? []
         for member in members {
-          if let place = places[member.key] {
-            next[place].count = next[place].count.addingSaturated(count)
+          if let index = indexes[member.key] {
+            next[index].count = next[index].count.addingSaturated(count)
           } else {
-            places[member.key] = next.count
+            indexes[member.key] = next.count
             next.append((member, count))
           }
         }

@@ -11,14 +11,14 @@ extension PathSubject {
     if first == FetchExpression.countOperator, names.count == 1 {
       return .value(.integer(Int64(members.count)))
     }
-    guard let place = names.firstIndex(where: CollectionOperator.isOperator),
-      place < names.endIndex - 1 || names[place] != FetchExpression.countOperator
+    guard let index = names.firstIndex(where: CollectionOperator.isOperator),
+      index < names.endIndex - 1 || names[index] != FetchExpression.countOperator
     else { return .collection(try values(of: members, at: names)) }
-    let behind = names[(place + 1)...]
-    if let function = CollectionOperator(rawValue: names[place])?.function,
+    let behind = names[(index + 1)...]
+    if let function = CollectionOperator(rawValue: names[index])?.function,
       !behind.contains(where: CollectionOperator.isOperator)
     {
-      let values = try values(of: members, at: names[..<place] + behind)
+      let values = try values(of: members, at: names[..<index] + behind)
       return try Computation(function).aggregate(values)
     }
     return try KeyValue.array(members.map { .one(StandIn($0, nil)) }).value(at: names)

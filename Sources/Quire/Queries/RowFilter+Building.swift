@@ -129,9 +129,9 @@ struct RowFilterBuilder {
   private mutating func addGroup(
     _ form: RowTest.Form, _ isNegated: Bool, of parts: [FetchPredicate]
   ) -> Bool {
-    let place = beginGroup(form, isNegated)
+    let index = beginGroup(form, isNegated)
     for part in parts where !add(part, isNegated: false) { return false }
-    endGroup(place)
+    endGroup(index)
     return true
   }
 
@@ -140,8 +140,8 @@ struct RowFilterBuilder {
     return tests.count - 1
   }
 
-  private mutating func endGroup(_ place: Int) {
-    tests[place].low = UInt64(tests.count - place - 1)
+  private mutating func endGroup(_ index: Int) {
+    tests[index].low = UInt64(tests.count - index - 1)
   }
 
   private mutating func add(_ comparison: FetchPredicate.Comparison, _ isNegated: Bool) -> Bool {
@@ -158,7 +158,7 @@ struct RowFilterBuilder {
 
   /// The field of an attribute, or of a relationship whose destination exists if it is not absent;
   /// `nil` for other paths.
-  private func field(_ path: [String]) -> (place: FieldTable.Field, kind: FieldKind)? {
+  private func field(_ path: [String]) -> (tableField: FieldTable.Field, kind: FieldKind)? {
     guard path.count == 1, let slot = storage.binding.slot(named: path[0]),
       storage.fieldBySlot[slot] >= 0
     else { return nil }
@@ -167,7 +167,7 @@ struct RowFilterBuilder {
     return (storage.table.fields[slot], storage.layout.fields[storage.fieldBySlot[slot]].kind)
   }
 
-  private typealias Field = (place: FieldTable.Field, kind: FieldKind)
+  private typealias Field = (tableField: FieldTable.Field, kind: FieldKind)
 
   private mutating func add(
     _ field: Field, _ operator: FetchPredicate.Operator, _ right: FetchExpression,
@@ -181,19 +181,19 @@ struct RowFilterBuilder {
       return true
     case (.between, _):
       guard let bounds = right.constantMembers, bounds.count == 2 else { return false }
-      let place = beginGroup(.all, isNegated)
+      let index = beginGroup(.all, isNegated)
       guard add(field, [.same, .descending], bounds[0], false),
         add(field, [.ascending, .same], bounds[1], false)
       else { return false }
-      endGroup(place)
+      endGroup(index)
       return true
     case (.in, _):
       guard let members = right.constantMembers, members.count <= Self.listLimit else {
         return false
       }
-      let place = beginGroup(.any, isNegated)
+      let index = beginGroup(.any, isNegated)
       for member in members where !add(field, [.same], member, false) { return false }
-      endGroup(place)
+      endGroup(index)
       return true
     case (_, .constant(let value)):
       guard let orders = `operator`.orders else { return false }
@@ -255,7 +255,8 @@ struct RowFilterBuilder {
   ) {
     tests.append(
       RowTest(
-        form: form, isNegated: isNegated, orders: orders, field: field.place, low: low, high: high))
+        form: form, isNegated: isNegated, orders: orders, field: field.tableField, low: low,
+        high: high))
   }
 }
 

@@ -141,9 +141,9 @@ final class RowFilter {
   func holds(for row: UnsafeRawBufferPointer) -> Bool {
     guard let row = row.baseAddress, let constants = UnsafeRawPointer(constants.baseAddress)
     else { return false }
-    var place = 0
-    while place < tests.count {
-      if !holds(&place, row, constants) { return false }
+    var index = 0
+    while index < tests.count {
+      if !holds(&index, row, constants) { return false }
     }
     return true
   }
@@ -197,28 +197,28 @@ final class RowFilter {
     }
   }
 
-  /// - Parameter place: the index of the test; afterwards that of the next test outside it.
+  /// - Parameter index: that of the test; afterwards that of the next test outside it.
   private func holds(
-    _ place: inout Int, _ row: UnsafeRawPointer, _ constants: UnsafeRawPointer
+    _ index: inout Int, _ row: UnsafeRawPointer, _ constants: UnsafeRawPointer
   ) -> Bool {
-    let form = tests[place].form
-    if form == .all || form == .any { return groupHolds(&place, row, constants) }
-    place += 1
-    return tests[place - 1].holds(in: row, constants)
+    let form = tests[index].form
+    if form == .all || form == .any { return groupHolds(&index, row, constants) }
+    index += 1
+    return tests[index - 1].holds(in: row, constants)
   }
 
   private func groupHolds(
-    _ place: inout Int, _ row: UnsafeRawPointer, _ constants: UnsafeRawPointer
+    _ index: inout Int, _ row: UnsafeRawPointer, _ constants: UnsafeRawPointer
   ) -> Bool {
-    let group = tests[place]
-    let end = place + 1 + Int(group.low)
+    let group = tests[index]
+    let end = index + 1 + Int(group.low)
     // The first member with the other result decides.
     var result = group.form == .all
-    place += 1
-    while place < end, result == (group.form == .all) {
-      result = holds(&place, row, constants)
+    index += 1
+    while index < end, result == (group.form == .all) {
+      result = holds(&index, row, constants)
     }
-    place = end
+    index = end
     return result != group.isNegated
   }
 }

@@ -90,8 +90,8 @@ extension UnsafeMutableBufferPointer<RecordEntry> {
   /// - Returns: the number of entries kept.
   func sift(_ passes: (UnsafeRawPointer, Int) -> Bool?) -> Int {
     var kept = 0
-    for place in indices {
-      let entry = self[place]
+    for index in indices {
+      let entry = self[index]
       if let start = entry.start, let isKept = passes(start, entry.byteCount) {
         self[kept] = entry
         kept &+= isKept ? 1 : 0

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// The place of a value in a sort order, in 72 bits: the lesser prefix comes first, and of equal
+/// The position of a value in a sort order, in 72 bits: the lesser prefix comes first, and of equal
 /// prefixes the values decide.
 struct SortPrefix: Comparable, Sendable {
   /// The parts of a sort descriptor that prefixes depend on.
@@ -96,11 +96,11 @@ struct SortPrefix: Comparable, Sendable {
     // A text that ends in NUL has the bits of one without.
     var isWhole = utf8.count < 8
     // Normalisation does not change an ASCII character that is followed by another one.
-    for place in 0..<min(9, utf8.count) {
-      let byte = utf8[place]
+    for index in 0..<min(9, utf8.count) {
+      let byte = utf8[index]
       if byte >= 0x80 { return nil }
       if byte == 0 { isWhole = false }
-      if place < 8 { bits |= UInt64(byte) << UInt64(56 - 8 * place) }
+      if index < 8 { bits |= UInt64(byte) << UInt64(56 - 8 * index) }
     }
     self.init(
       rank: SortingRank.text, bits, isWhole ? .whole : .open, ascending: rule.ascending)

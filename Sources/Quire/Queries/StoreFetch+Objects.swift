@@ -40,7 +40,7 @@ private struct SingleMatch: MatchVisitor {
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool {
     match = FetchMatch(
-      place: 0, reference: reference, row: try row(), object: object,
+      storeIndex: 0, reference: reference, row: try row(), object: object,
       keys: try paths.map { try subject.value(at: $0) })
     return true
   }

@@ -64,13 +64,13 @@ extension FetchExecution {
   ) throws -> (objects: [ManagedObject], keys: [PredicateValue?]) {
     var list = MatchList(sortDescriptors, capacity: capacity)
     for (number, part) in parts.enumerated() {
-      list.place = number
+      list.storeIndex = number
       if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
     }
     let matches = list.sorted().dropFirst(offset)
     let objects = try matches.map { match in
       try intake.take(
-        match.object ?? parts[match.place].session.object(at: match.reference), match.row)
+        match.object ?? parts[match.storeIndex].session.object(at: match.reference), match.row)
     }
     return (objects, matches.map { $0.keys.last ?? nil })
   }

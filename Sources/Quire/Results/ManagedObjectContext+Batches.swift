@@ -31,7 +31,7 @@ extension ManagedObjectContext {
         "a fetch in batches of \(request.fetchBatchSize) makes no sense")
     }
     let execution = try FetchExecution(request, in: self)
-    let fetched = try execution.places()
+    let fetched = try execution.references()
     let content = try BatchFaultingContent(self, execution.parts, fetched, request.fetchBatchSize)
     try check(fetched, execution.parts, Result.self)
     if request.shouldRefreshRefetchedObjects {

@@ -80,7 +80,7 @@ extension ManagedObject {
 
 /// What became of an order.
 private enum OrderFact {
-  /// No member has another place among the others, and none was added.
+  /// No member has another position among the others, and none was added.
   case kept
   /// Members were added after all others.
   case extended

@@ -49,19 +49,19 @@ struct MergeFacts {
   }
 
   private mutating func collectArrivals() throws {
-    struct Place: Hashable {
+    struct SlotKey: Hashable {
       let object: ManagedObject
       let slot: Int
     }
-    var counts: [Place: Int] = [:]
-    var places: [Place] = []
+    var counts: [SlotKey: Int] = [:]
+    var keys: [SlotKey] = []
     func count(_ slot: Int?, _ object: ManagedObject) {
       guard let slot, object.isToMany(slot), object.binding.relationship(slot).isOrdered else {
         return
       }
-      let place = Place(object: object, slot: slot)
-      counts[place, default: 0] += 1
-      if counts[place] == 2 { places.append(place) }
+      let key = SlotKey(object: object, slot: slot)
+      counts[key, default: 0] += 1
+      if counts[key] == 2 { keys.append(key) }
     }
     for fact in destinations {
       guard let destination = fact.content else { continue }
@@ -73,10 +73,10 @@ struct MergeFacts {
       let relationship = fact.object.binding.relationship(fact.slot)
       count(fact.object.inverseSlot(of: relationship, on: fact.content), fact.content)
     }
-    let isOrdered = Set(orders.map { Place(object: $0.object, slot: $0.slot) })
-    for place in places where !isOrdered.contains(place) {
-      let members = try place.object.members(place.slot)
-      arrivals.append(Fact(object: place.object, slot: place.slot, content: members))
+    let isOrdered = Set(orders.map { SlotKey(object: $0.object, slot: $0.slot) })
+    for key in keys where !isOrdered.contains(key) {
+      let members = try key.object.members(key.slot)
+      arrivals.append(Fact(object: key.object, slot: key.slot, content: members))
     }
   }
 

@@ -47,12 +47,12 @@ final class PolicyEffects {
       center.postEvent()
     }
     guard context.family != nil else { return }
-    var places: [MergedReference] = []
+    var references: [MergedReference] = []
     for object in gone.union(revived).union(refreshed) where !object.reference.isTemporary {
       guard let session = object.session else { continue }
-      places.append(
+      references.append(
         MergedReference(session: session, reference: object.reference, isInsertion: false))
     }
-    context.notifyChildren(of: places)
+    context.notifyChildren(of: references)
   }
 }

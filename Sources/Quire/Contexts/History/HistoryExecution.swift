@@ -243,13 +243,13 @@ private struct HistoryExecution {
       }
     }
     pairs = filter.arranged(pairs) { ($0.facts, $0.change) }
-    var places: [ObjectIdentifier: Int] = [:]
+    var indexes: [ObjectIdentifier: Int] = [:]
     var chosen: [Item] = []
     for (facts, change) in pairs {
-      if let place = places[ObjectIdentifier(facts)] {
-        chosen[place].changes.append(change)
+      if let index = indexes[ObjectIdentifier(facts)] {
+        chosen[index].changes.append(change)
       } else {
-        places[ObjectIdentifier(facts)] = chosen.count
+        indexes[ObjectIdentifier(facts)] = chosen.count
         chosen.append(Item(facts: facts, changes: [change]))
       }
     }

@@ -127,18 +127,18 @@ struct HistoryFilter {
   ) -> [Item] {
     var items = items
     if !sortKeys.isEmpty {
-      let keyed = items.enumerated().map { place, item in
+      let keyed = items.enumerated().map { position, item in
         let (facts, change) = parts(item)
-        return (place: place, keys: sortKeys.map { $0.value(of: facts, change) })
+        return (position: position, keys: sortKeys.map { $0.value(of: facts, change) })
       }
       let sorted = keyed.sorted { left, right in
         for (index, descriptor) in sortDescriptors.enumerated() {
           let order = descriptor.compare(left.keys[index], right.keys[index])
           if order != 0 { return order < 0 }
         }
-        return left.place < right.place
+        return left.position < right.position
       }
-      items = sorted.map { items[$0.place] }
+      items = sorted.map { items[$0.position] }
     }
     let rest = items.dropFirst(offset)
     return Array(limit == 0 ? rest : rest.prefix(limit))

@@ -38,9 +38,9 @@ extension ManagedObjectContext {
     guard presentActivity == nil else { return }
     during(.dropping) { leaveRemovedStores() }
     guard mergesCommits else { return }
-    var places = takeWaitingPlaces().compactMap { place, isInsertion in
-      session(with: place.store).map {
-        MergedReference(session: $0, reference: place.reference, isInsertion: isInsertion)
+    var references = takeWaitingReferences().compactMap { waiting, isInsertion in
+      session(with: waiting.store).map {
+        MergedReference(session: $0, reference: waiting.reference, isInsertion: isInsertion)
       }
     }
     var isOfAll = takeWaitingForAll()
@@ -53,16 +53,16 @@ extension ManagedObjectContext {
       read.append((session, content.commits, content.isTooMuch))
       if content.isTooMuch {
         isOfAll = true
-        places += session.objects.filter(\.isStored).map {
+        references += session.objects.filter(\.isStored).map {
           MergedReference(session: session, reference: $0.reference, isInsertion: false)
         }
       } else {
-        places += content.references.map {
+        references += content.references.map {
           MergedReference(session: session, reference: $0.key, isInsertion: $0.value.isInsertion)
         }
       }
     }
-    guard SaveMerge(self).merge(places, of: commits, isOfAll: isOfAll) else { return }
+    guard SaveMerge(self).merge(references, of: commits, isOfAll: isOfAll) else { return }
     for (session, commits, isOfAll) in read {
       isOfAll ? session.recordRowsOfState() : session.recordRows(of: commits)
     }
@@ -129,15 +129,15 @@ extension ManagedObjectContext {
   private func mergeChanges(
     inserted: Set<ManagedObjectID>, changed: Set<ManagedObjectID>, commit: UInt64? = nil
   ) {
-    func places(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [MergedReference] {
+    func references(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [MergedReference] {
       ids.compactMap { id in
-        place(for: id).map {
+        reference(for: id).map {
           MergedReference(session: $0.session, reference: $0.reference, isInsertion: isInsertion)
         }
       }
     }
-    let merged = places(inserted, true) + places(changed.subtracting(inserted), false)
-    // A save of another store has objects that have no place here.
+    let merged = references(inserted, true) + references(changed.subtracting(inserted), false)
+    // A save of another store has objects that have no reference here.
     let isWhole = merged.count == inserted.union(changed).count
     let commits = isWhole ? commit.map { [CommitNumber(rawValue: $0)] } ?? [] : []
     if SaveMerge(self).merge(merged, of: commits), sessions.count == 1 {

@@ -11,22 +11,22 @@ struct SaveMerge {
   init(_ context: ManagedObjectContext) { self.context = context }
 
   /// - Parameters:
-  ///   - commits: the saves that have changed objects at these places, and nowhere else.
+  ///   - commits: the saves that have changed the objects with these references, and no others.
   ///   - isOfAll: whether objects may have changed that are not listed; the list then has all
   ///     objects that are registered here.
   /// - Returns: whether all rows were read again, or will be when they are used.
   func merge(
-    _ places: [MergedReference], of commits: [CommitNumber], isOfAll: Bool = false
+    _ references: [MergedReference], of commits: [CommitNumber], isOfAll: Bool = false
   ) -> Bool {
-    guard !places.isEmpty || isOfAll else { return true }
+    guard !references.isEmpty || isOfAll else { return true }
     defer {
       if context.family != nil {
-        isOfAll ? context.notifyChildrenOfAll() : context.notifyChildren(of: places)
+        isOfAll ? context.notifyChildrenOfAll() : context.notifyChildren(of: references)
       }
     }
     do {
       var ids = try context.during(.merging) {
-        try mergeObjects(at: places, isOfAll: isOfAll)
+        try mergeObjects(at: references, isOfAll: isOfAll)
       }
       // Commits of several stores are not numbered together.
       if !context.hasSeveralStores { ids.mergedCommits = commits.map(\.rawValue) }
@@ -39,37 +39,39 @@ struct SaveMerge {
   }
 
   /// - Returns: the notice of the merge for observers.
-  private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
+  private func mergeObjects(
+    at references: [MergedReference], isOfAll: Bool
+  ) throws -> ObjectIDNotice {
     try context.moveQueryGeneration()
     var ids = ObjectIDNotice(.didMergeChangesObjectIDs, context)
     ids.isOfAll = isOfAll
     var merged: [ManagedObject] = []
     var new: [MergedReference] = []
-    for session in context.sessions where places.contains(where: { $0.session === session }) {
+    for session in context.sessions where references.contains(where: { $0.session === session }) {
       let view = try session.latestView()
-      try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
+      try view.incremental?.read(references.lazy.filter { $0.session === session }.map(\.reference))
     }
     // Sorted, so that the same saves have the same effects.
-    for place in places.sorted(by: { $0.order < $1.order }) {
-      let reference = place.reference
-      guard let id = place.session.objectID(of: reference) else { continue }
-      let object = place.session.registered(reference)
+    for item in references.sorted(by: { $0.order < $1.order }) {
+      let reference = item.reference
+      guard let id = item.session.objectID(of: reference) else { continue }
+      let object = item.session.registered(reference)
       // An object whose deletion was undone here stays inserted, though its row is gone.
       if object?.isNew ?? false { continue }
-      if try !place.session.currentView().contains(reference) {
+      if try !item.session.currentView().contains(reference) {
         ids.deletedObjectIDs.insert(id)
         if let object { mergeDeletion(of: object) }
         continue
       }
-      if place.isInsertion {
+      if item.isInsertion {
         ids.insertedObjectIDs.insert(id)
       } else {
         ids.updatedObjectIDs.insert(id)
       }
       if let object {
         merged.append(object)
-      } else if place.isInsertion {
-        new.append(place)
+      } else if item.isInsertion {
+        new.append(item)
       }
     }
     try RowExchange(context).exchange(merged, besides: new)
@@ -78,8 +80,8 @@ struct SaveMerge {
         ids.refreshedObjectIDs.insert(object.objectID)
       }
     }
-    for place in new {
-      context.noticeCenter?.didInsert(try place.session.object(at: place.reference))
+    for item in new {
+      context.noticeCenter?.didInsert(try item.session.object(at: item.reference))
     }
     return ids
   }

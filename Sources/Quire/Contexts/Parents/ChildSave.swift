@@ -114,15 +114,16 @@ extension ManagedObjectContext {
     of parts: some Sequence<SaveOperation>, except saving: ManagedObjectContext? = nil
   ) {
     guard let family, family.hasChildren else { return }
-    var places: [GlobalReference: Bool] = [:]
+    var references: [GlobalReference: Bool] = [:]
     for part in parts {
       func record(_ reference: Reference, isInsertion: Bool = false) {
-        places[GlobalReference(store: part.session.identity, reference: reference)] = isInsertion
+        let key = GlobalReference(store: part.session.identity, reference: reference)
+        references[key] = isInsertion
       }
       for item in part.inserted { record(item.reference, isInsertion: true) }
       for object in part.touched { record(object.reference) }
       for object in part.deleted { record(object.reference) }
     }
-    notifyChildren(places, except: saving)
+    notifyChildren(references, except: saving)
   }
 }

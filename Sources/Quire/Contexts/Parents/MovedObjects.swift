@@ -3,7 +3,7 @@ import QuireModel
 /// An object that was saved for the first time, with its permanent reference.
 struct MovedObject {
   let temporary: Reference
-  let place: GlobalReference
+  let permanent: GlobalReference
 }
 
 extension ManagedObjectContext {
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
       part.inserted.lazy.filter { $0.object.reference.isTemporary }.map {
         MovedObject(
           temporary: $0.object.reference,
-          place: GlobalReference(store: part.session.identity, reference: $0.reference))
+          permanent: GlobalReference(store: part.session.identity, reference: $0.reference))
       }
     }
   }
@@ -28,22 +28,22 @@ extension ManagedObjectContext {
   /// object.
   final func recordMovedObjects(_ moved: [MovedObject]) {
     guard !moved.isEmpty else { return }
-    for object in moved { family?.formerReferences[object.temporary] = object.place }
+    for object in moved { family?.formerReferences[object.temporary] = object.permanent }
     for child in family?.livingChildren ?? [] { child.follow(moved) }
   }
 
   private func follow(_ moved: [MovedObject]) {
-    var places: [Reference: Reference] = [:]
+    var permanentReferences: [Reference: Reference] = [:]
     for item in moved {
-      places[item.temporary] = item.place.reference
-      let isPromised = promisedIDs.place(of: item.temporary) != nil
+      permanentReferences[item.temporary] = item.permanent.reference
+      let isPromised = promisedIDs.reference(of: item.temporary) != nil
       if isPromised { promisedIDs.keep(item.temporary) }
       guard let object = newObject(item.temporary), object.isPersistent,
-        let session = session(with: item.place.store),
-        let storage = session.entities.storage(of: item.place.reference)
+        let session = session(with: item.permanent.store),
+        let storage = session.entities.storage(of: item.permanent.reference)
       else { continue }
       unregister(object)
-      object.reference = item.place.reference
+      object.reference = item.permanent.reference
       object.arena = session.arena(of: storage)
       enter(object)
       if !isPromised { family?.shownReferences[ObjectIdentifier(object)] = item.temporary }
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
         guard case .many(let pending) = slot, pending.removed.contains(where: \.isTemporary) else {
           continue
         }
-        pending.removed = Set(pending.removed.map { places[$0] ?? $0 })
+        pending.removed = Set(pending.removed.map { permanentReferences[$0] ?? $0 })
       }
     }
     for child in family?.livingChildren ?? [] { child.follow(moved) }
@@ -71,22 +71,24 @@ extension ManagedObjectContext {
   final func followReturned() -> Bool {
     var root = self
     while let parent = root.parent { root = parent }
-    guard let places = root.family?.formerReferences, !places.isEmpty else { return false }
+    guard let permanentReferences = root.family?.formerReferences, !permanentReferences.isEmpty
+    else { return false }
     var isAnyMoved = false
     for object in changes.inserted.objects where object.reference.isTemporary {
-      guard let place = places[object.reference], let session = session(with: place.store),
-        let storage = session.entities.storage(of: place.reference)
+      guard let permanent = permanentReferences[object.reference],
+        let session = session(with: permanent.store),
+        let storage = session.entities.storage(of: permanent.reference)
       else { continue }
       let temporary = object.reference
       unregister(object)
-      object.reference = place.reference
+      object.reference = permanent.reference
       object.arena = session.arena(of: storage)
-      if promisedIDs.place(of: temporary) == nil {
+      if promisedIDs.reference(of: temporary) == nil {
         family?.shownReferences[ObjectIdentifier(object)] = temporary
       }
       object.state.insert(.returning)
       // The version of an object that was saved once.
-      session.formerVersions[place.reference] = 1
+      session.formerVersions[permanent.reference] = 1
       enter(object)
       isAnyMoved = true
     }
@@ -100,18 +102,18 @@ extension ManagedObjectContext {
   /// Marks the objects of descendants whose rows this context's own save has replaced.
   final func recordReplacedRows(_ parts: some Sequence<SaveOperation>) {
     guard let family, family.hasChildren else { return }
-    let places = parts.flatMap { part in
+    let references = parts.flatMap { part in
       part.touched.map { GlobalReference(store: part.session.identity, reference: $0.reference) }
     }
-    for child in family.livingChildren { child.recordOutdated(places) }
+    for child in family.livingChildren { child.recordOutdated(references) }
   }
 
-  private func recordOutdated(_ places: [GlobalReference]) {
-    for place in places {
-      if let object = session(with: place.store)?.registered(place.reference), object.hasRow {
+  private func recordOutdated(_ references: [GlobalReference]) {
+    for item in references {
+      if let object = session(with: item.store)?.registered(item.reference), object.hasRow {
         family?.outdated.insert(ObjectIdentifier(object))
       }
     }
-    for child in family?.livingChildren ?? [] { child.recordOutdated(places) }
+    for child in family?.livingChildren ?? [] { child.recordOutdated(references) }
   }
 }

@@ -160,8 +160,8 @@ struct ParentSave {
     if let store = context.assignedStores[object.reference] {
       parent.assignedStores[object.reference] = store
     }
-    if let place = context.promisedIDs.place(of: object.reference) {
-      parent.promisedIDs.promise(place.reference, to: object.reference, in: place.store)
+    if let promised = context.promisedIDs.reference(of: object.reference) {
+      parent.promisedIDs.promise(promised.reference, to: object.reference, in: promised.store)
     }
   }
 

@@ -62,8 +62,8 @@ extension ManagedObjectContext {
   final func bringBack(_ taken: TakenObject, _ content: [ManagedObject.Slot]) throws {
     let object = taken.object
     var session: StoreSession?
-    if let place = taken.place {
-      session = self.session(with: place.store)
+    if let reference = taken.globalReference {
+      session = self.session(with: reference.store)
       guard session != nil else {
         throw PersistenceError(
           .persistentStoreOperation,

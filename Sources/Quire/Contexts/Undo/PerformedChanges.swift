@@ -21,17 +21,17 @@ struct PerformedChanges {
 
   /// In the order of their first changes.
   private var changes: [Change] = []
-  private var places: [ObjectIdentifier: Int] = [:]
+  private var indexes: [ObjectIdentifier: Int] = [:]
   private var redirections: [Redirection] = []
   private var additions: [Addition] = []
   /// Objects that were deleted, or had left, and are back.
   private var returned: [ManagedObject] = []
 
   mutating func record(_ object: ManagedObject, _ event: SnapshotEventType) {
-    if let place = places[ObjectIdentifier(object)] {
-      changes[place].events.insert(event)
+    if let index = indexes[ObjectIdentifier(object)] {
+      changes[index].events.insert(event)
     } else {
-      places[ObjectIdentifier(object)] = changes.count
+      indexes[ObjectIdentifier(object)] = changes.count
       changes.append(Change(object: object, events: event))
     }
   }

@@ -39,7 +39,7 @@ final class TakenObject {
   deinit { recording?.forget(self) }
 
   /// The store and reference of the object; `nil` when it was never saved.
-  var place: GlobalReference? {
+  var globalReference: GlobalReference? {
     guard !reference.isTemporary, let storage else { return nil }
     return GlobalReference(store: storage.identity, reference: reference)
   }
@@ -65,11 +65,11 @@ final class TakenObject {
   func forgetContent() { (content, losses, lossIndexes) = (nil, [], [:]) }
 
   func record(_ loss: Loss) {
-    let place = LossKey(object: ObjectIdentifier(loss.object), slot: loss.slot)
-    if let index = lossIndexes[place] {
+    let key = LossKey(object: ObjectIdentifier(loss.object), slot: loss.slot)
+    if let index = lossIndexes[key] {
       losses[index] = loss
     } else {
-      lossIndexes[place] = losses.count
+      lossIndexes[key] = losses.count
       losses.append(loss)
     }
   }
@@ -79,10 +79,12 @@ final class TakenObject {
   /// - Returns: the loss; `nil` if there was none.
   @discardableResult
   func forgetLoss(of object: ManagedObject, _ slot: Int) -> Loss? {
-    let place = LossKey(object: ObjectIdentifier(object), slot: slot)
-    guard let index = lossIndexes.removeValue(forKey: place) else { return nil }
+    let key = LossKey(object: ObjectIdentifier(object), slot: slot)
+    guard let index = lossIndexes.removeValue(forKey: key) else { return nil }
     let loss = losses.remove(at: index)
-    for (other, place) in lossIndexes where place > index { lossIndexes[other] = place - 1 }
+    for (other, position) in lossIndexes where position > index {
+      lossIndexes[other] = position - 1
+    }
     return loss
   }
 

@@ -6,8 +6,8 @@ extension UndoRecording {
     /// The last deletion of each object.
     var byObject: [ObjectIdentifier: Entry] = [:]
     /// Objects that have left the context with a permanent ID.
-    var byPlace: [GlobalReference: Entry] = [:]
+    var byReference: [GlobalReference: Entry] = [:]
     /// The former destinations of to-one relationships that a save has cleared.
-    var byLoss: [Place: Entry] = [:]
+    var byLoss: [SlotKey: Entry] = [:]
   }
 }

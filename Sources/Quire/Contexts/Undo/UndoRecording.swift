@@ -15,7 +15,7 @@ import QuireStorage
 /// The former value of an attribute or a to-one relationship, and the former order of an ordered
 /// one, are registered once in a group, at the first change.
 final class UndoRecording: UndoRecorder {
-  struct Place: Hashable {
+  struct SlotKey: Hashable {
     let object: ObjectIdentifier
     let slot: Int
   }
@@ -23,7 +23,7 @@ final class UndoRecording: UndoRecorder {
   let manager: UndoManager
   private(set) weak var context: ManagedObjectContext?
   /// The slots that were changed in the manager's current group.
-  private var changed: Set<Place> = []
+  private var changed: Set<SlotKey> = []
   private var generation = 0
   var taken = Taken()
   /// Whether changes are not recorded for now: they make room for what other contexts have saved.
@@ -162,7 +162,7 @@ final class UndoRecording: UndoRecorder {
     manager.openEvent()
     if generation != manager.generation { changed = [] }
     generation = manager.generation
-    return changed.insert(Place(object: ObjectIdentifier(object), slot: slot)).inserted
+    return changed.insert(SlotKey(object: ObjectIdentifier(object), slot: slot)).inserted
   }
 
   // MARK: Objects that have left
@@ -170,11 +170,13 @@ final class UndoRecording: UndoRecorder {
   func forget(_ object: TakenObject) {
     let identifier = ObjectIdentifier(object.object)
     if taken.byObject[identifier]?.taken == nil { taken.byObject[identifier] = nil }
-    if let place = object.place, taken.byPlace[place]?.taken == nil { taken.byPlace[place] = nil }
+    if let reference = object.globalReference, taken.byReference[reference]?.taken == nil {
+      taken.byReference[reference] = nil
+    }
     guard !taken.byLoss.isEmpty else { return }
     for loss in object.losses {
-      let place = Place(object: ObjectIdentifier(loss.object), slot: loss.slot)
-      if taken.byLoss[place]?.taken == nil { taken.byLoss[place] = nil }
+      let key = SlotKey(object: ObjectIdentifier(loss.object), slot: loss.slot)
+      if taken.byLoss[key]?.taken == nil { taken.byLoss[key] = nil }
     }
   }
 
@@ -185,7 +187,9 @@ final class UndoRecording: UndoRecorder {
       !object.state.contains(.inaccessible)
     else { return }
     attempt { try taken.keepContent() }
-    if let place = taken.place { self.taken.byPlace[place] = Taken.Entry(taken: taken) }
+    if let reference = taken.globalReference {
+      self.taken.byReference[reference] = Taken.Entry(taken: taken)
+    }
   }
 
   /// Whether undoing can bring back an object that has left.
@@ -194,8 +198,9 @@ final class UndoRecording: UndoRecorder {
   }
 
   func takenObject(at reference: Reference, in store: StoreIdentity) -> ManagedObject? {
-    let place = GlobalReference(store: store, reference: reference)
-    guard !taken.byPlace.isEmpty, let object = taken.byPlace[place]?.taken?.object,
+    let globalReference = GlobalReference(store: store, reference: reference)
+    guard !taken.byReference.isEmpty,
+      let object = taken.byReference[globalReference]?.taken?.object,
       object.context == nil, object.reference == reference
     else { return nil }
     return object
@@ -242,7 +247,7 @@ final class UndoRecording: UndoRecorder {
     guard let lost = taken.byObject[ObjectIdentifier(destination)]?.taken else { return }
     lost.record(TakenObject.Loss(object: object, slot: slot, order: order))
     if !object.isToMany(slot) {
-      taken.byLoss[Place(object: ObjectIdentifier(object), slot: slot)] = Taken.Entry(taken: lost)
+      taken.byLoss[SlotKey(object: ObjectIdentifier(object), slot: slot)] = Taken.Entry(taken: lost)
     }
   }
 
@@ -253,8 +258,8 @@ final class UndoRecording: UndoRecorder {
     _ present: ManagedObject?, _ slot: Int, of object: ManagedObject
   ) -> ManagedObject? {
     guard present?.context == nil, !taken.byLoss.isEmpty else { return present }
-    let place = Place(object: ObjectIdentifier(object), slot: slot)
-    guard let lost = taken.byLoss.removeValue(forKey: place)?.taken else { return present }
+    let key = SlotKey(object: ObjectIdentifier(object), slot: slot)
+    guard let lost = taken.byLoss.removeValue(forKey: key)?.taken else { return present }
     lost.forgetLoss(of: object, slot)
     return lost.object
   }
@@ -263,7 +268,7 @@ final class UndoRecording: UndoRecorder {
   /// relationship to its former destination: the object does not get it back when it returns.
   func forgetLoss(of object: ManagedObject, _ slot: Int) {
     guard !taken.byLoss.isEmpty else { return }
-    let place = Place(object: ObjectIdentifier(object), slot: slot)
-    taken.byLoss.removeValue(forKey: place)?.taken?.forgetLoss(of: object, slot)
+    let key = SlotKey(object: ObjectIdentifier(object), slot: slot)
+    taken.byLoss.removeValue(forKey: key)?.taken?.forgetLoss(of: object, slot)
   }
 }

@@ -19,7 +19,7 @@ extension SaveOperation {
     guard hasReturned else { return }
     for item in inserted where item.object.isPersistent {
       if let version = try writer.version(at: item.object.reference) {
-        throw placeTaken(item.object, version)
+        throw referenceTaken(item.object, version)
       }
     }
   }
@@ -58,7 +58,7 @@ extension SaveOperation {
   }
 
   /// The error for an object whose former reference is not free any more.
-  func placeTaken(_ object: ManagedObject, _ current: UInt32) -> PersistenceError {
+  func referenceTaken(_ object: ManagedObject, _ current: UInt32) -> PersistenceError {
     let report = MergeConflict.Report(
       objectID: object.objectID, oldVersion: Int(object.version), newVersion: Int(current))
     var error = PersistenceError(

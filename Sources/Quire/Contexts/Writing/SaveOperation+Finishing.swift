@@ -51,13 +51,13 @@ extension SaveOperation {
       start = end
     }
     for item in inserted { item.ofObject { $0.becomeClean(&rows) } }
-    var place = 0
+    var position = 0
     for object in Uncounted(touched) {
       object._withUnsafeGuaranteedRef { object in
         var keepsRow = false
-        if place < updated.count, updated[place].ofObject({ $0 === object }) {
-          keepsRow = rows != nil && object.hasRow && isRowUntouched(updated[place])
-          place += 1
+        if position < updated.count, updated[position].ofObject({ $0 === object }) {
+          keepsRow = rows != nil && object.hasRow && isRowUntouched(updated[position])
+          position += 1
         }
         if keepsRow { object.becomeCleanKeepingRow() } else { object.becomeClean(&rows) }
       }

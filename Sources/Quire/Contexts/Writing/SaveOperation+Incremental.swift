@@ -22,17 +22,17 @@ extension SaveOperation {
   func prepareWrite(to source: IncrementalSource) throws {
     let state = try session.newestState()
     guard let rows = state.incremental else { return }
-    try rows.read(comparedPlaces)
+    try rows.read(comparedReferences)
     // Also of those that nobody disputes: the changes are put on the newest rows first.
     var search = ConflictSearch(StateToWrite(session: session, state: state))
     try search.search(
       inserted: new, updated: updated, deleted: deleted, watched: watched)
     for item in inserted where item.object.isPersistent {
       guard let row = try rows.row(item.reference) else { continue }
-      throw placeTaken(item.object, row.version)
+      throw referenceTaken(item.object, row.version)
     }
-    try givePlaces { try source.takeReferences(for: $0) }
-    if source.takesObjects { promisePlaces() }
+    try giveReferences { try source.takeReferences(for: $0) }
+    if source.takesObjects { promiseReferences() }
     var write = IncrementalWrite(request: IncrementalStoreSave(), rows: rows)
     write.request.author = session.context.transactionAuthor
     for item in inserted { try add(item, to: &write, source) }
@@ -48,7 +48,7 @@ extension SaveOperation {
 
   /// Lets new objects show their permanent IDs to a store that is about to work on them. They keep
   /// these IDs if the save fails.
-  private func promisePlaces() {
+  private func promiseReferences() {
     for item in inserted where item.object.reference.isTemporary {
       session.context.promisedIDs.promise(
         item.reference, to: item.object.reference, in: store.identity)
@@ -61,10 +61,10 @@ extension SaveOperation {
   }
 
   /// The objects whose rows are needed before a save, to be read together.
-  private var comparedPlaces: Set<Reference> {
-    var places = Set((touched + deleted + watched).lazy.map(\.reference))
+  private var comparedReferences: Set<Reference> {
+    var references = Set((touched + deleted + watched).lazy.map(\.reference))
     for object in inserted.map(\.object) + touched {
-      if object.isPersistent { places.insert(object.reference) }
+      if object.isPersistent { references.insert(object.reference) }
       for slot in object.slots {
         let destinations: [ManagedObject] =
           switch slot {
@@ -73,11 +73,11 @@ extension SaveOperation {
           case .many(let pending): pending.order ?? pending.added
           }
         for object in destinations where object.isPersistent && object.session === session {
-          places.insert(object.reference)
+          references.insert(object.reference)
         }
       }
     }
-    return places
+    return references
   }
 
   private func expectation(

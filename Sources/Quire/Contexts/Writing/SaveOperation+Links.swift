@@ -113,11 +113,11 @@ extension SaveOperation {
     }
   }
 
-  /// Writes an order that was changed in few places, without reading the others.
+  /// Writes an order that was changed at few positions, without reading the others.
   ///
   /// - Returns: whether it is known how the links are that the store has, and there is room for
   ///   others between them.
-  /// - Complexity: O(√members + changes · log *n*), where the changes are at few places.
+  /// - Complexity: O(√members + changes · log *n*), where the changes are at few positions.
   private func writeStretches(of order: Order, _ writer: StoreWriter) throws -> Bool {
     // What is deleted may be anywhere.
     guard !order.isNew, deleted.isEmpty, let (stretches, former) = order.members.changedStretches,

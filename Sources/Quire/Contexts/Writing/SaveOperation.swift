@@ -99,17 +99,17 @@ final class SaveOperation {
   }
 
   /// Gives new objects the references that they were promised, and the others those of `take`.
-  func givePlaces(_ take: ([ManagedObject]) throws -> [Reference]) throws {
+  func giveReferences(_ take: ([ManagedObject]) throws -> [Reference]) throws {
     var open: [Int] = []
     for index in inserted.indices where !inserted[index].object.isPersistent {
-      if let place = promisedIDs.place(of: inserted[index].object.reference) {
-        inserted[index].reference = place.reference
+      if let promised = promisedIDs.reference(of: inserted[index].object.reference) {
+        inserted[index].reference = promised.reference
       } else {
         open.append(index)
       }
     }
-    let places = try take(open.map { inserted[$0].object })
-    for (index, place) in zip(open, places) { inserted[index].reference = place }
+    let references = try take(open.map { inserted[$0].object })
+    for (index, reference) in zip(open, references) { inserted[index].reference = reference }
   }
 
   func validate(_ validation: inout Validation) throws {
@@ -144,7 +144,7 @@ final class SaveOperation {
         continue
       }
       inserted[index].reference =
-        try promisedIDs.place(of: inserted[index].reference)?.reference
+        try promisedIDs.reference(of: inserted[index].reference)?.reference
         ?? Reference(entity: number, key: writer.takeKey(in: keySpace))
     }
     reserveOrders(writer)

@@ -245,8 +245,8 @@ struct DeclaredModel {
   private func bindingWithoutInverses() throws -> (ModelBinding, ObjectClasses) {
     var declaration = declaration
     for index in declaration.entities.indices {
-      for place in declaration.entities[index].relationships.indices {
-        declaration.entities[index].relationships[place].inverse = nil
+      for position in declaration.entities[index].relationships.indices {
+        declaration.entities[index].relationships[position].inverse = nil
       }
     }
     let model = ModelBinding(try ManagedObjectModel(unchecked: declaration), [:])
@@ -259,9 +259,9 @@ struct DeclaredModel {
     guard entities.contains(where: { $0.inverses.contains(where: \.isPath) }) else { return }
     let (model, objectClasses) = try bindingWithoutInverses()
     for index in entities.indices {
-      for (place, inverse) in entities[index].inverses.enumerated() {
+      for (position, inverse) in entities[index].inverses.enumerated() {
         guard case .path(let path) = inverse else { continue }
-        let relationship = entities[index].entity.relationships[place]
+        let relationship = entities[index].entity.relationships[position]
         guard let destination = model.entity(named: relationship.destination) else { continue }
         do {
           let names = try path.names(destination, model, objectClasses)
@@ -272,7 +272,7 @@ struct DeclaredModel {
                 + destination.entity.name)
             continue
           }
-          entities[index].entity.relationships[place].inverse = names[0]
+          entities[index].entity.relationships[position].inverse = names[0]
         } catch {
           fail(entities[index], relationship.name, "has an inverse that is not found: \(error)")
         }

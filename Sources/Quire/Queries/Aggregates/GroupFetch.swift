@@ -99,8 +99,8 @@ extension FetchExecution {
     var grouping = Grouping(query, parts.map(\.session)) { id, store in
       parts[store].view.entities.reference(of: id)
     }
-    for (place, part) in parts.enumerated() {
-      grouping.store = place
+    for (index, part) in parts.enumerated() {
+      grouping.store = index
       if try part.count(query, in: &grouping) { continue }
       if try part.takeExtremes(query, into: &grouping) { continue }
       _ = try part.visitMatches(&grouping, part.plan(capacity: .max))

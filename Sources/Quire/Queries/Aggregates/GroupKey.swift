@@ -12,7 +12,7 @@ enum GroupKey: Hashable {
   case boolean(Bool)
   case integer(Int64)
   case text(String)
-  /// A saved object; `store` is the place of its store among those that are asked.
+  /// A saved object; `store` is the index of its store among those that are asked.
   case reference(Reference, store: Int)
   /// NaN, of an attribute of one of three types. NaN does not equal itself in Swift, but it does in
   /// a predicate, and so it is one group.
@@ -35,7 +35,7 @@ enum GroupKey: Hashable {
 
   /// The value that the objects of the group share.
   ///
-  /// - Parameter object: finds the ID of a reference, given the place of its store.
+  /// - Parameter object: finds the ID of a reference, given the index of its store.
   func value(
     _ object: (Reference, Int) throws -> ManagedObjectID
   ) rethrows -> PredicateValue? {

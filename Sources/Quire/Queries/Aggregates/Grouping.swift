@@ -34,7 +34,7 @@ struct GroupResult {
 
 /// Collects the matches of a fetch into groups. No object is made, and few values are decoded.
 struct Grouping: MatchVisitor {
-  /// The place of the store whose matches are being visited.
+  /// The index of the store whose matches are being visited.
   var store = 0
   private let query: GroupQuery
   /// The number of values that identify a group.
@@ -51,9 +51,9 @@ struct Grouping: MatchVisitor {
   private var keys: [[GroupKey]] = []
   // Consecutive rows are often of one group.
   private var last: (key: GroupKey, index: Int)?
-  /// Finds the reference of an object ID, given the place of the store.
+  /// Finds the reference of an object ID, given the index of the store.
   private let reference: (ManagedObjectID, Int) -> Reference?
-  /// The sessions of the stores that are searched, by their places.
+  /// The sessions of the stores that are searched, by the index of the store.
   private let sessions: [StoreSession]
   /// The fields that the paths name, in the entity of the last row.
   private var fields: Fields?
@@ -86,14 +86,14 @@ struct Grouping: MatchVisitor {
       }
     }
     let group = try index(of: subject, paths)
-    var place = groupPathCount
+    var position = groupPathCount
     for (number, aggregate) in query.aggregates.enumerated() {
       guard aggregate.path != nil else {
         running[group + number].countObject()
         continue
       }
-      let value = try subject.value(at: paths[place])
-      place += 1
+      let value = try subject.value(at: paths[position])
+      position += 1
       try running[group + number].take(value, aggregate.function)
     }
     return true
@@ -102,21 +102,21 @@ struct Grouping: MatchVisitor {
   /// - Returns: the index in `running` of the group's first aggregate.
   private mutating func index(of subject: some PathSubject, _ paths: [FetchPath]) throws -> Int {
     if groupCount == 0 { return 0 }
-    var place = 0
-    if groupCount == 1 { return index(of: try key(0, of: subject, paths, &place)) }
-    return index(of: try computed.indices.map { try key($0, of: subject, paths, &place) })
+    var position = 0
+    if groupCount == 1 { return index(of: try key(0, of: subject, paths, &position)) }
+    return index(of: try computed.indices.map { try key($0, of: subject, paths, &position) })
   }
 
-  /// - Parameter place: of the next path, moved on behind one that is read.
+  /// - Parameter position: that of the next path, moved past a path that is read.
   private func key(
-    _ number: Int, of subject: some PathSubject, _ paths: [FetchPath], _ place: inout Int
+    _ number: Int, of subject: some PathSubject, _ paths: [FetchPath], _ position: inout Int
   ) throws -> GroupKey {
     if let expression = computed[number] {
       let object = KeyValue.one(StandIn(subject, sessions[store]))
       return key(of: try Evaluation(object, [:]).comparedValue(of: expression))
     }
-    defer { place += 1 }
-    return key(of: try subject.value(at: paths[place]))
+    defer { position += 1 }
+    return key(of: try subject.value(at: paths[position]))
   }
 
   private func key(of value: PredicateValue?) -> GroupKey {
@@ -135,19 +135,19 @@ struct Grouping: MatchVisitor {
     let group: Int
     switch groupCount {
     case 0: group = 0
-    case 1: group = index(of: fields.places[0].groupKey(in: row, store: store) ?? .absent)
+    case 1: group = index(of: fields.byPath[0].groupKey(in: row, store: store) ?? .absent)
     default:
       group = index(
-        of: fields.places[..<groupCount].map { $0.groupKey(in: row, store: store) ?? .absent })
+        of: fields.byPath[..<groupCount].map { $0.groupKey(in: row, store: store) ?? .absent })
     }
-    var place = groupCount
+    var position = groupCount
     for number in 0..<query.aggregates.count {
       guard query.aggregates[number].path != nil else {
         running[group + number].countObject()
         continue
       }
-      let field = fields.places[place]
-      place += 1
+      let field = fields.byPath[position]
+      position += 1
       if field.isNil(in: row) { continue }
       let function = query.aggregates[number].function
       switch FieldKind(rawValue: field.kind) {
@@ -166,32 +166,32 @@ struct Grouping: MatchVisitor {
   /// The fields at the paths of a query, in the rows of one entity.
   private struct Fields {
     let storage: EntityStorage
-    let places: [FieldTable.Field]
+    let byPath: [FieldTable.Field]
     /// Whether all of them can be read from the bytes of a row.
     let areRead: Bool
 
     init(_ storage: EntityStorage, _ paths: [FetchPath], _ groupCount: Int) {
       self.storage = storage
-      var places: [FieldTable.Field] = []
+      var byPath: [FieldTable.Field] = []
       var areRead = true
       for (number, path) in paths.enumerated() {
         guard path.names.count == 1, path.slot >= 0 else {
           areRead = false
           break
         }
-        let place = storage.table.fields[path.slot]
+        let field = storage.table.fields[path.slot]
         let isRead: Bool =
-          switch FieldKind(rawValue: place.kind) {
+          switch FieldKind(rawValue: field.kind) {
           case .integer16, .integer32, .integer64: true
           case .double: number >= groupCount
           case .boolean, .string: number < groupCount
-          case .reference: number < groupCount && place.isSure
+          case .reference: number < groupCount && field.isSure
           default: false
           }
         areRead = areRead && isRead
-        places.append(place)
+        byPath.append(field)
       }
-      (self.places, self.areRead) = (places, areRead)
+      (self.byPath, self.areRead) = (byPath, areRead)
     }
   }
 
@@ -233,7 +233,7 @@ struct Grouping: MatchVisitor {
 
   /// The groups with their results, in no order.
   ///
-  /// - Parameter object: finds the ID of a reference, given the place of its store.
+  /// - Parameter object: finds the ID of a reference, given the index of its store.
   func results(
     _ object: (Reference, Int) throws -> ManagedObjectID
   ) throws -> [GroupResult] {
@@ -241,8 +241,8 @@ struct Grouping: MatchVisitor {
     return try keys.enumerated().map { number, key in
       GroupResult(
         group: try key.map { try $0.value(object) },
-        values: try query.aggregates.enumerated().map { place, aggregate in
-          try running[number * count + place].result(aggregate.function)
+        values: try query.aggregates.enumerated().map { position, aggregate in
+          try running[number * count + position].result(aggregate.function)
         })
     }
   }

@@ -41,7 +41,7 @@ extension StoreFetch {
       keyCount += 1
       let key = Array(try entries.key)
       let end = IndexKey.end(ofFirst: 1, index.stored.elements, in: key)
-      // Keys that are cut off at the same place say nothing of the order of their rows.
+      // Keys that are cut off at the same position say nothing of the order of their rows.
       if element.mayBeCut(Array(key[..<end])) { return .unknown }
       guard let reference = IndexKey.reference(of: UnsafeRawBufferPointer(try entries.key)),
         let storage = storages.first(where: { $0.stored.number == reference.entity })

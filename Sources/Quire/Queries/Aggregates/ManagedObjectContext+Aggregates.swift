@@ -80,10 +80,10 @@ extension ManagedObjectContext {
     }
     let results = try groupResults(query, request)
     let values = results.first?.values ?? []
-    var place = 0
+    var position = 0
     func next() -> PredicateValue? {
-      defer { place += 1 }
-      return values[place]
+      defer { position += 1 }
+      return values[position]
     }
     return (repeat try (each aggregates).result(next()))
   }
@@ -157,16 +157,16 @@ extension ManagedObjectContext {
     }
     let results = try groupResults(query, request)
     return try results.map { result in
-      var place = 0
+      var position = 0
       func next(_ values: [PredicateValue?]) -> PredicateValue? {
-        defer { place += 1 }
-        return values[place]
+        defer { position += 1 }
+        return values[position]
       }
       let group = (
         try First.groupValue(next(result.group), in: self),
         repeat try (each Group).groupValue(next(result.group), in: self)
       )
-      place = 0
+      position = 0
       return (group, (repeat try (each aggregates).result(next(result.values))))
     }
   }

@@ -96,8 +96,8 @@ extension ManagedObjectContext {
   ) throws -> [Object] {
     var ids = try objectIDs(for: request)
     let count = min(max(count, 0), ids.count)
-    for place in 0..<count {
-      ids.swapAt(place, Int.random(in: place..<ids.count, using: &generator))
+    for index in 0..<count {
+      ids.swapAt(index, Int.random(in: index..<ids.count, using: &generator))
     }
     return try ids[..<count].map { id in
       guard let object = self.object(with: id) as? Object else {

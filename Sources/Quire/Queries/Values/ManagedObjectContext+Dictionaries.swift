@@ -82,17 +82,17 @@ extension ManagedObjectContext {
     }
     if request.returnsDistinctResults { rows = distinctRows(rows) }
     let isOneRow = request.propertiesToGroupBy.isEmpty
-    var places: [(descriptor: FetchSortDescriptor, place: Int)] = []
+    var sortKeys: [(descriptor: FetchSortDescriptor, column: Int)] = []
     for descriptor in request.sortDescriptors {
-      if let place = columns.firstIndex(where: { $0.name == descriptor.key }) {
-        places.append((descriptor, place))
+      if let column = columns.firstIndex(where: { $0.name == descriptor.key }) {
+        sortKeys.append((descriptor, column))
       } else if try !isOneRow || !hasPath(descriptor.keyPath, of: request) {
         throw table.unknown(descriptor.key, "the sort key")
       }
     }
     let sorted = rows.enumerated().sorted { left, right in
-      for (descriptor, place) in places {
-        let order = descriptor.compare(left.element[place], right.element[place])
+      for (descriptor, column) in sortKeys {
+        let order = descriptor.compare(left.element[column], right.element[column])
         if order != 0 { return order < 0 }
       }
       return left.offset < right.offset

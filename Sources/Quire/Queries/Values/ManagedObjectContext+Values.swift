@@ -31,10 +31,10 @@ extension ManagedObjectContext {
       expressions.append(.keyPath(try naming.names(of: property)))
     }
     return try valueRows(expressions, request, isDistinct: isDistinct).map { row in
-      var place = 0
+      var position = 0
       func next() -> PredicateValue? {
-        defer { place += 1 }
-        return row[place]
+        defer { position += 1 }
+        return row[position]
       }
       return (repeat try (each Value).groupValue(next(), in: self))
     }

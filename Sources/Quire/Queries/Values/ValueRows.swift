@@ -3,7 +3,7 @@ import QuireModel
 /// Reads the values of expressions from each match of a fetch.
 struct ValueReading {
   let expressions: [FetchExpression]
-  /// The sessions of the stores that are searched, by their places.
+  /// The sessions of the stores that are searched, by the index of the store.
   let sessions: [StoreSession]
 
   func values(of subject: some PathSubject, in store: Int) throws -> [PredicateValue?] {
@@ -75,8 +75,8 @@ extension FetchExecution {
     var list = MatchList(sortDescriptors, capacity: capacity)
     list.keepsRows = false
     list.reading = ValueReading(expressions: expressions, sessions: parts.map(\.session))
-    for (place, part) in parts.enumerated() {
-      list.place = place
+    for (index, part) in parts.enumerated() {
+      list.storeIndex = index
       if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
     }
     return list.sorted().dropFirst(offset).map(\.values)
