@@ -114,7 +114,10 @@ final class MeddlingWalk {
   private(set) var meddlingCount = 0
   private var unexpectedError: (any Error)?
   /// What was done, where a step is meddled with further to the right.
-  private(set) var trace: [String] = []
+  /// Printed as it grows where one seed was asked for: an assertion ends the process.
+  private(set) var trace: [String] = [] {
+    didSet { if Seeds.wanted?.count == 1, let line = trace.last { print(line) } }
+  }
 
   init(_ seed: UInt64, isCalm: Bool) throws {
     self.isCalm = isCalm
