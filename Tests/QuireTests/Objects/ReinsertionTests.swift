@@ -145,7 +145,8 @@ private typealias Show = SmallGallery.Show
     _ home: GotchaHome, _ key: String
   ) throws {
     let (entity, inverse) =
-      ["locks": ("Lock", "keeper"), "children": ("Thing", "parent"), "parts": ("Part", "owner")][key]!
+      ["locks": ("Lock", "keeper"), "children": ("Thing", "parent"), "parts": ("Part", "owner")][
+        key]!
     try home.withContext(LockstepModel.model, classes: []) { context in
       let owner = try context.insert("Thing", ["number": 1])
       let member = try context.insert(entity, ["number": 2, inverse: owner])
