@@ -4,7 +4,7 @@ import QuireModel
 // both at once (`ManagedObject+Inverses.swift`). One end alone changes where an action of undo is
 // performed, where a row is replaced by one that others have saved, and where a deletion is taken
 // back, as its rule has left the deleted object as it was. Then that end decides what the other one
-// says, by the functions here and by no others.
+// says.
 extension ManagedObject {
   /// Makes the other ends of what a slot refers to say so.
   final func agree(_ slot: Int) throws {

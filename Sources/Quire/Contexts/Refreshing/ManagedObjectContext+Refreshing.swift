@@ -18,8 +18,8 @@ extension ManagedObjectContext {
     during(.refreshing) {
       do {
         guard object.context === self, object.isStored, let session = object.session else { return }
+        _ = try session.latestView()
         if mergeChanges || !object.hasSlots {
-          _ = try session.latestView()
           try RowExchange(self).exchange([object])
         } else if !object.isDeleted {
           try RowExchange(self).dropChanges(of: object)
@@ -48,15 +48,17 @@ extension ManagedObjectContext {
       }
       // Objects that are not in memory are to be read from the newest state, too.
       for session in sessions { session.leaveState() }
-      do {
-        let objects = allObjects.filter(\.isStored)
-        for session in sessions where objects.contains(where: { $0.session === session }) {
-          _ = try session.latestView()
+      // A store that cannot be read keeps no other from being refreshed.
+      let objects = allObjects.filter(\.isStored)
+      for session in sessions {
+        let own = objects.filter { $0.session === session }
+        do {
+          if !own.isEmpty { _ = try session.latestView() }
+          try RowExchange(self).exchange(own)
+          session.recordRowsOfState()
+        } catch {
+          report(error)
         }
-        try RowExchange(self).exchange(objects)
-        for session in sessions { session.recordRowsOfState() }
-      } catch {
-        report(error)
       }
     }
   }

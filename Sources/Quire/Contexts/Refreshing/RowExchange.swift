@@ -47,9 +47,8 @@ struct RowExchange {
     let ends = ReturnedEnds([object], in: context)
     context.showPermanentID(of: object)
     context.undoRecording?.recordRead()
-    let view = try session.latestView()
     context.preparation?.isOutdated = true
-    try exchangeRow(of: object, view)
+    try exchangeRow(of: object, session.currentView())
     try object.restoreRelationships()
     if object.restoreSlots() {
       object.turnIntoFault(onBothSides: true)

@@ -107,10 +107,12 @@ final class SaveRun {
   /// Saves what is left when the conflicts are resolved.
   func saveMerged(_ save: ContextSave, _ sessions: [StoreSession]) throws -> Finished? {
     let effects = PolicyEffects()
-    context.policyEffects = effects
-    defer { context.policyEffects = nil }
-    let outcome = try MergedSave(context).commit(save)
-    context.policyEffects = nil
+    let outcome: ContextSave.Outcome?
+    do {
+      context.policyEffects = effects
+      defer { context.policyEffects = nil }
+      outcome = try MergedSave(context).commit(save)
+    }
     defer { effects.settle() }
     return outcome.map { finish($0, effects, sessions) } ?? .emptied(effects)
   }
