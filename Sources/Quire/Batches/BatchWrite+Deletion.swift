@@ -99,7 +99,7 @@ private struct BatchDeletion {
       while let reference = queue.popLast() {
         let storage = try write.storage(of: reference)
         for slot in storage.binding.storedRelationshipSlots
-        where storage.binding.traits[slot].deleteRule == .cascade {
+        where storage.binding.traits[slot].deleteRule.deletesDestinations {
           for member in try destinations(of: reference, storage, slot)
           where known.insert(member).inserted {
             queue.append(member)
@@ -116,7 +116,9 @@ private struct BatchDeletion {
     for reference in references where reference.entity != last {
       last = reference.entity
       let traits = try write.storage(of: reference).binding.traits
-      if traits.contains(where: { $0.deleteRule == .cascade && !$0.isTransient }) { return true }
+      if traits.contains(where: { $0.deleteRule.deletesDestinations && !$0.isTransient }) {
+        return true
+      }
     }
     return false
   }

@@ -62,7 +62,7 @@ struct DeleteRules {
       let given = object.ofArena { $0.binding.traits[slot].deleteRule }
       var rule = given
       // No object may go on referring to one that was never stored, should it be inserted again.
-      if !object.isStored, rule != .cascade { rule = .nullify }
+      if !object.isStored, !rule.deletesDestinations { rule = .nullify }
       switch rule {
       case .noAction, .deny: continue
       case .nullify:
@@ -73,7 +73,7 @@ struct DeleteRules {
           if let inverse { try destination.removeInverse(inverse, to: object) }
           // Cleared on this side too: otherwise the rule would deny the deletion if it were redone
           // after the object was saved.
-          if given == .deny { try object.removeInverse(slot, to: destination) }
+          if given.deniesDeletion { try object.removeInverse(slot, to: destination) }
         }
       case .cascade:
         for destination in try object.destinations(slot) {

@@ -97,6 +97,30 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
+  /// Gives its permanent reference to an object that was brought back by undo, after an ancestor
+  /// has saved it. Another object that was made for that meanwhile leaves.
+  ///
+  /// - Returns: whether the object has got one.
+  final func followReturned(in context: ManagedObjectContext) -> Bool {
+    guard reference.isTemporary, let permanent = context.permanentReference(of: reference),
+      let session = context.session(with: permanent.store),
+      let storage = session.entities.storage(of: permanent.reference)
+    else { return false }
+    let temporary = reference
+    context.unregister(self)
+    if let other = session.registered(permanent.reference) { context.release(other) }
+    reference = permanent.reference
+    arena = session.arena(of: storage)
+    if context.promisedIDs.reference(of: temporary) == nil {
+      context.family?.shownReferences[ObjectIdentifier(self)] = temporary
+    }
+    state.insert(.returning)
+    // The version of an object that was saved once.
+    session.formerVersions[permanent.reference] = 1
+    context.enter(self)
+    return true
+  }
+
   /// The temporary ID that an object of a child context still shows, though it has a permanent one.
   final var formerID: ManagedObjectID? {
     guard let reference = context?.family?.shownReferences[ObjectIdentifier(self)] else {

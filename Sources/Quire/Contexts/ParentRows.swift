@@ -39,7 +39,8 @@ final class ParentRows: RowsInFront {
     return try source.currentView().row(reference)
   }
 
-  /// The destination of a to-one slot in the row that ``row(_:)`` would make.
+  /// The destination that the parent shows for a to-one slot: where the object leads, unless that
+  /// is deleted there, or its other end was led elsewhere.
   func destination(_ slot: Int, of reference: Reference) throws -> Reference? {
     if let object = source.registered(reference) {
       guard object.isInParent else { return nil }
@@ -47,7 +48,16 @@ final class ParentRows: RowsInFront {
         return object.present(destination).flatMap { $0.isInParent ? $0.reference : nil }
       }
       if object.isNew { return nil }
-      if object.hasRow { return object.storedReference(slot) }
+    }
+    guard let destination = try storedDestination(slot, of: reference) else { return nil }
+    guard let other = source.registered(destination) else { return destination }
+    return other.isInParent && !other.hasLeft(reference, slot, of: source) ? destination : nil
+  }
+
+  /// The same without the parent's changes.
+  private func storedDestination(_ slot: Int, of reference: Reference) throws -> Reference? {
+    if let object = source.registered(reference), object.hasRow {
+      return object.storedReference(slot)
     }
     let view = try source.currentView()
     // A row may be older than the state that an ancestor reads.
@@ -116,6 +126,19 @@ final class ParentRows: RowsInFront {
 extension ManagedObject {
   /// Whether a child sees an object of its parent: it is not deleted, nor gone from the store.
   fileprivate final var isInParent: Bool { !isDeleted && !state.contains(.inaccessible) }
+
+  /// Whether a one-to-one relationship of this object, whose other end is an object that the store
+  /// has, was led elsewhere here.
+  fileprivate final func hasLeft(
+    _ reference: Reference, _ slot: Int, of session: StoreSession
+  ) -> Bool {
+    guard hasSlots, session.linksHaveMoved,
+      let relationship = session.entities.storage(of: reference)?.binding.relationship(slot),
+      let inverse = inverseSlot(of: relationship, on: self), !isToMany(inverse),
+      case .one(let destination) = slots[inverse]
+    else { return false }
+    return destination?.reference != reference
+  }
 
   /// The object with its unsaved changes as a row, for a child of its context.
   ///

@@ -80,7 +80,7 @@ extension ManagedObject {
     for slot in binding.relationshipSlots {
       for other in try destinations(slot) {
         if let inverse = inverseSlot(of: slot, on: other) { try other.cut(inverse, from: self) }
-        if binding.traits[slot].deleteRule == .deny { try cut(slot, from: other) }
+        if binding.traits[slot].deleteRule.deniesDeletion { try cut(slot, from: other) }
       }
     }
   }
@@ -103,9 +103,9 @@ extension ManagedObject {
       guard let inverse = inverseSlot(of: slot, on: other) else { continue }
       if !isShown(other) {
         let rule = other.binding.traits[inverse].deleteRule
-        if rule == .noAction { continue }
+        if rule.leavesOtherEnds { continue }
         // A rule that denies has left the deleted one as it was, if that still refers here.
-        if rule == .deny, try other.refers(to: self, inverse) { continue }
+        if rule.deniesDeletion, try other.refers(to: self, inverse) { continue }
         try cut(slot, from: other)
         try other.cut(inverse, from: self)
       } else if try referBack(from: other, slot), other.isToMany(inverse),

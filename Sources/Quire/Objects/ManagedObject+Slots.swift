@@ -180,6 +180,7 @@ extension ManagedObject {
     try prepareForChange()
     if case .many(let pending) = slots[slot] {
       if pending.isOrdered, hasMoved(pending) {
+        if ofArena({ $0.isObserved }) { context?.journal?.record(self) }
         pending.rearrange(try rawMembers(slot))
         pending.basis = session?.linkState ?? 0
       }

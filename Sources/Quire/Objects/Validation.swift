@@ -151,7 +151,7 @@ struct Validation {
   mutating func validateForDelete(_ object: ManagedObject) throws {
     if object.context == nil { return }
     for slot in object.binding.relationshipSlots {
-      guard object.ofArena({ $0.binding.traits[slot].deleteRule == .deny }) else { continue }
+      guard object.ofArena({ $0.binding.traits[slot].deleteRule.deniesDeletion }) else { continue }
       let remaining = try object.destinations(slot).filter { !$0.isDeleted }.count
       if remaining > 0 {
         fail(

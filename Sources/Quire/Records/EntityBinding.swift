@@ -239,7 +239,7 @@ extension EntityBinding.Trait {
           ?? (relationship.inverse == nil)
     limitsCount = relationship.limitsCount
     isTransient = relationship.isTransient
-    canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
+    canDangle = inverse.map { $0.deleteRule.leavesOtherEnds || $0.isTransient } ?? true
     isInverseOfToOne = isToMany && inverse.map { !$0.isToMany && !$0.isTransient } ?? false
     isForeignKeyOfOthers =
       !relationship.isOrdered && inverse.map { !$0.isToMany && !$0.isTransient } ?? false

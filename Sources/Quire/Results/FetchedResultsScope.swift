@@ -70,8 +70,12 @@ struct FetchedResultsScope {
 
   /// The work to do after a notice; `nil` for none.
   func news(in notice: ContextNotice) -> FetchedResultsNews? {
-    if notice.kind == .didMergeChangesObjectIDs { return news(inMerge: notice.objectIDs) }
-    let isSave = notice.kind == .didSaveObjects
+    let isSave: Bool
+    switch notice.kind {
+    case .didMergeChangesObjectIDs: return news(inMerge: notice.objectIDs)
+    case .didSaveObjects: isSave = true
+    case .didChangeObjects, .willSaveObjects, .didSaveObjectIDs: isSave = false
+    }
     let changed = [
       notice.insertedObjects, notice.deletedObjects, notice.refreshedObjects,
       notice.updatedObjects,

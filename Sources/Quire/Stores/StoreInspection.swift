@@ -325,7 +325,7 @@ public struct StoreInspection: Sendable {
     guard let inverse = relationship.inverse,
       let back = storage.binding.entity.relationship(named: inverse)
     else { return false }
-    return back.deleteRule != .noAction && !back.isTransient
+    return !back.deleteRule.leavesOtherEnds && !back.isTransient
   }
 
   // MARK: Links

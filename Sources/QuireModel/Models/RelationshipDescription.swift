@@ -12,6 +12,33 @@ public enum DeleteRule: Int, Sendable, CaseIterable {
   case deny = 3
 }
 
+// What code asks of a rule: a new one has to answer each.
+extension DeleteRule {
+  /// Whether the destinations are deleted with the object.
+  package var deletesDestinations: Bool {
+    switch self {
+    case .cascade: true
+    case .noAction, .nullify, .deny: false
+    }
+  }
+
+  /// Whether a destination that is left refuses the deletion.
+  package var deniesDeletion: Bool {
+    switch self {
+    case .deny: true
+    case .noAction, .nullify, .cascade: false
+    }
+  }
+
+  /// Whether the other ends stay as they are, and refer to an object that is gone.
+  package var leavesOtherEnds: Bool {
+    switch self {
+    case .noAction: true
+    case .nullify, .cascade, .deny: false
+    }
+  }
+}
+
 /// A relationship of an entity to another, or to itself.
 ///
 /// ## Example

@@ -29,8 +29,8 @@ enum MermaidDiagram {
     if line.kind == .inheritance { return "\(end) <|-- \(start)" }
     let ends = [line.start, line.end]
     let rows = ends.map { end in end.row.map { diagram.boxes[end.box].rows[$0] } }
-    let left = rows[0]?.deleteRule == .cascade ? "*" : ""
-    let right = rows[1].map { $0.deleteRule == .cascade ? "*" : "" } ?? ">"
+    let left = rows[0]?.deleteRule?.deletesDestinations == true ? "*" : ""
+    let right = rows[1].map { $0.deleteRule?.deletesDestinations == true ? "*" : "" } ?? ">"
     let counts = ends.map { $0.cardinality.isEmpty ? "" : "\"\($0.cardinality)\" " }
     let isItsOwnInverse = line.start.box == line.end.box && line.start.row == line.end.row
     let words = (isItsOwnInverse ? rows.prefix(1) : rows[...]).compactMap { row in

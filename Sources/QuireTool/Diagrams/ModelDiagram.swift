@@ -87,7 +87,7 @@ struct ModelDiagram {
           start: start,
           end: End(
             box: box, row: nil, mark: Mark(relationship), cardinality: relationship.cardinality),
-          kind: relationship.deleteRule == .cascade ? .cascade : .relationship,
+          kind: relationship.deleteRule.deletesDestinations ? .cascade : .relationship,
           explanation: "\(entity.name).\(relationship.name): \(relationship.inWords)")
         if let inverse = model.inverse(of: relationship) {
           line.lead(back: inverse, boxes, numbers, &drawn)
@@ -113,7 +113,7 @@ extension ModelDiagram.Line {
     end.row = boxes[box].row(ofRelationship: inverse.relationship.name)
     start.mark = ModelDiagram.Mark(inverse.relationship)
     start.cardinality = inverse.relationship.cardinality
-    if inverse.relationship.deleteRule == .cascade { kind = .cascade }
+    if inverse.relationship.deleteRule.deletesDestinations { kind = .cascade }
     let isNew = drawn.insert(
       InverseChoice.Key(entity: owner, name: inverse.relationship.name)
     ).inserted

@@ -141,7 +141,7 @@ import Testing
         for rival in rivals where rival !== same { context.delete(rival) }
         context.processPendingChanges()
         if let same { return try set(values, same, context) }
-      default: return
+      case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return
       }
       context.processPendingChanges()
     }

@@ -418,6 +418,8 @@ final class MeddlingWalk {
       try require(
         Set(registered.map(\.objectID)).count == registered.count,
         "context \(index) has one object for an ID")
+      let broken = context.brokenInvariants
+      try require(broken.isEmpty, "context \(index) is sound: \(broken.joined(separator: "; "))")
       let changed = context.insertedObjects.union(context.updatedObjects)
         .union(context.deletedObjects)
       try require(

@@ -10,7 +10,9 @@ import Testing
   /// Those after the first ones have failed once.
   private static let seeds =
     Seeds.wanted.map(Array.init)
-    ?? Array(1...Amount.of(debug: 3, release: 30, exhaustive: 4_000)) + [320_380, 320_635]
+    ?? Array(1...Amount.of(debug: 3, release: 30, exhaustive: 4_000)) + [
+      320_380, 320_525, 320_635, 321_520,
+    ]
   private static let stepCount = 200
 
   /// Takes the walk of a seed. If it goes wrong, tells what is left of it when every step that can

@@ -110,7 +110,7 @@ struct LockstepMerging {
     case nil, .mergeByPropertyObjectTrumpMergePolicyType: here != old
     case .mergeByPropertyStoreTrumpMergePolicyType: here != old && isLeft
     case .overwriteMergePolicyType: here != there
-    default: false
+    case .rollbackMergePolicyType, .errorMergePolicyType: false
     }
   }
 
@@ -162,7 +162,9 @@ struct LockstepMerging {
     case .rollbackMergePolicyType: return false
     case .mergeByPropertyStoreTrumpMergePolicyType:
       return isLeft(inverse, old: old, there: there)
-    default: return true
+    case nil, .errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+      .overwriteMergePolicyType:
+      return true
     }
   }
 

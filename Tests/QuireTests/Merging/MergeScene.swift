@@ -67,5 +67,10 @@ enum MergingPolicy: CaseIterable {
   }
 
   /// Whether memory wins what both sides have changed.
-  var isForMemory: Bool { self == .objectTrump || self == .overwrite }
+  var isForMemory: Bool {
+    switch self {
+    case .objectTrump, .overwrite: true
+    case .storeTrump, .rollback: false
+    }
+  }
 }

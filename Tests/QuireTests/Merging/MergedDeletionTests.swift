@@ -58,7 +58,7 @@ import Testing
           context.delete(leaving)
           context.mergePolicy = policy.policy
           try context.save()
-          let isMine = policy == .objectTrump || policy == .overwrite
+          let isMine = policy.isForMemory
           #expect(try other.value(forKey: "weight") as? Int == (isMine ? 2 : 1), "\(policy)")
           let fresh = SmallGallery.sibling(of: context)
           #expect(try fresh.count(for: FetchRequest<ManagedObject>(entityName: "Lock")) == 0)

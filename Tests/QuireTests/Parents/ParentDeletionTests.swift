@@ -105,6 +105,34 @@ import Testing
     }
   }
 
+  /// Parent and child both undo the deletion; between the two the child reads the parent's object.
+  @Test(arguments: [GotchaHome.memory, .file], [false, true])
+  func `what undo brings back in a parent and in its child is one object`(
+    _ home: GotchaHome, _ isSaved: Bool
+  ) throws {
+    try home.withContext { parent in
+      parent.undoManager = UndoManager()
+      let child = parent.newChildContext()
+      child.undoManager = UndoManager()
+      let artwork = try child.insert("Artwork", ["title": "a"])
+      try child.save()
+      child.delete(artwork)
+      try child.save()
+      parent.undo()
+      let found = try child.fetch(FetchRequest<ManagedObject>(entityName: "Artwork"))
+      #expect(found.count == 1)
+      if isSaved { try parent.save() }
+      child.undo()
+      #expect(child.registeredObjects == [artwork])
+      try artwork.setValue("b", forKey: "title")
+      try child.save()
+      #expect(try child.values(of: "title", "Artwork") == ["b"])
+      #expect(Set(child.registeredObjects.map(\.objectID)).count == child.registeredObjects.count)
+      try parent.save()
+      #expect(try SmallGallery.sibling(of: parent).values(of: "title", "Artwork") == ["b"])
+    }
+  }
+
   /// The parent took the deletion back with the members that its own object still had, though their
   /// sides had been cleared.
   @Test(

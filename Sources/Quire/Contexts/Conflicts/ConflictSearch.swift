@@ -143,7 +143,7 @@ struct ConflictSearch<States: ComparedStates> {
     where object.binding.traits[slot].isInverseOfToOne {
       guard let link = storage.link(slot) else { continue }
       let relationship = object.binding.relationship(slot)
-      guard relationship.deleteRule != .noAction, let inverse = relationship.inverse else {
+      guard !relationship.deleteRule.leavesOtherEnds, let inverse = relationship.inverse else {
         continue
       }
       for member in try state.members(of: object.reference, link) {
@@ -167,7 +167,7 @@ struct ConflictSearch<States: ComparedStates> {
     else { return }
     for slot in object.binding.oneToOneSlots where storage.fieldBySlot[slot] >= 0 {
       let relationship = object.binding.relationship(slot)
-      guard relationship.deleteRule != .noAction,
+      guard !relationship.deleteRule.leavesOtherEnds,
         let reference = try state.destination(storage.fieldBySlot[slot], at: object.reference),
         try leads(reference, to: object, relationship, session, state)
       else { continue }

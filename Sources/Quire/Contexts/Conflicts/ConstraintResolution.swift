@@ -35,10 +35,7 @@ struct ConstraintResolution {
           try giveUp(object, to: winner, conflict, wholly: false)
         }
         guard let database else { continue }
-        let isMerged =
-          type == .mergeByPropertyObjectTrumpMergePolicyType && winner.isNew
-          && winner.binding === database.binding
-        if isMerged {
+        if type.putsNewOverStored, winner.isNew, winner.binding === database.binding {
           try put(winner, over: database)
         } else {
           context.policyEffects?.recordGone(database)
@@ -142,5 +139,18 @@ extension EntityBinding {
       rest += derivation.paths.compactMap { $0.first.flatMap(self.slot(named:)) }
     }
     return sources
+  }
+}
+
+extension MergePolicyType {
+  /// Whether a new object whose values are not unique is written over the stored object that has
+  /// them, and does not take its place.
+  fileprivate var putsNewOverStored: Bool {
+    switch self {
+    case .mergeByPropertyObjectTrumpMergePolicyType: true
+    case .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
+      .overwriteMergePolicyType, .rollbackMergePolicyType:
+      false
+    }
   }
 }

@@ -84,7 +84,7 @@ struct MergeFacts {
   /// deletion might be denied.
   private mutating func collectPartings(of object: ManagedObject, _ merge: Merge) {
     for slot in object.binding.storedRelationshipSlots
-    where !object.slots.isEmpty && object.binding.relationship(slot).deleteRule == .deny {
+    where !object.slots.isEmpty && object.binding.relationship(slot).deleteRule.deniesDeletion {
       switch object.slots[slot] {
       case .one(let destination) where object.isChanged(slot):
         let content = destination.flatMap { merge.isThere($0) ? $0 : nil }

@@ -20,6 +20,14 @@ final class Merge {
     case gone
     /// The object was deleted here, and gets the store's values.
     case revival
+
+    /// Whether an object that was deleted here is brought back, with the rest of its cascade.
+    var revivesDeleted: Bool {
+      switch self {
+      case .storeTrump, .rollback, .revival: true
+      case .none, .undecided, .objectTrump, .overwrite, .gone: false
+      }
+    }
   }
 
   let context: ManagedObjectContext
@@ -132,7 +140,7 @@ final class Merge {
   /// would be inconsistent, and delete the rest again.
   private func findRevivals() throws {
     let deleted = objects.filter { $0.isDeleted && newRows[$0] != nil }
-    var open = deleted.filter { [.storeTrump, .rollback].contains(treatments[$0]) }
+    var open = deleted.filter { treatments[$0]?.revivesDeleted ?? false }
     guard !open.isEmpty else { return }
     var neighbors: [ManagedObject: [ManagedObject]] = [:]
     for object in deleted {
@@ -166,7 +174,7 @@ final class Merge {
     }
     var destinations: [Reference] = []
     for slot in object.binding.relationshipSlots
-    where object.binding.relationship(slot).deleteRule == .cascade {
+    where object.binding.relationship(slot).deleteRule.deletesDestinations {
       if let link = storage.link(slot) {
         destinations += try view.members(of: object.reference, link)
       } else if let reference = storedReference(slot, of: object) {

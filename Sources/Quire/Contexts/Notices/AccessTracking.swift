@@ -124,7 +124,7 @@
         reportDestinations(Set(changed.lazy.map(\.entity.name)), model)
       case .didSaveObjects:
         reportDerivedValues(of: notice.insertedObjects.union(notice.updatedObjects), model)
-      default:
+      case .didChangeObjects, .willSaveObjects, .didSaveObjectIDs:
         // Single changes were reported before they were made.
         let reread = notice.refreshedObjects.union(notice.rereadObjects)
           .union(notice.deletedObjects)

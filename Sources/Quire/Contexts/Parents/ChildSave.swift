@@ -23,7 +23,10 @@ final class ChildSave {
 
   /// - Returns: what was passed to the parent; `nil` when there was nothing.
   func write() throws -> ContextSave? {
-    defer { memento = nil }
+    defer {
+      memento = nil
+      child.preparation = nil
+    }
     let save: ContextSave
     do {
       save = try prepared()
@@ -38,14 +41,22 @@ final class ChildSave {
   }
 
   /// A save that changes nothing that the parent has deleted, also after the hooks of its objects
-  /// were called.
+  /// were called. From the moment that it is made, changes in the child are recorded: they are not
+  /// in it.
   private func prepared() throws -> ContextSave {
     var told: Set<ManagedObject> = []
     for _ in 1...MergedSave.limit {
       child.followReturned()
       try resolveDeletions()
       let save = try child.prepareSave(without: told)
-      if try conflictsWithDeletions().isEmpty, !child.followReturned() { return save }
+      child.preparation = SavePreparation()
+      // Looking for conflicts may make objects, whose classes may change something.
+      if try conflictsWithDeletions().isEmpty, !child.followReturned(),
+        child.preparation?.isOutdated == false
+      {
+        return save
+      }
+      child.preparation = nil
       save.forEachObject { told.insert($0) }
     }
     throw MergedSave.unresolvedConflicts(try conflictsWithDeletions().map(\.report))

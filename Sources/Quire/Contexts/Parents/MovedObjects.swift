@@ -69,30 +69,7 @@ extension ManagedObjectContext {
   /// - Returns: whether there was such an object.
   @discardableResult
   final func followReturned() -> Bool {
-    var root = self
-    while let parent = root.parent { root = parent }
-    guard let permanentReferences = root.family?.formerReferences, !permanentReferences.isEmpty
-    else { return false }
-    var isAnyMoved = false
-    for object in changes.inserted.objects where object.reference.isTemporary {
-      guard let permanent = permanentReferences[object.reference],
-        let session = session(with: permanent.store),
-        let storage = session.entities.storage(of: permanent.reference)
-      else { continue }
-      let temporary = object.reference
-      unregister(object)
-      object.reference = permanent.reference
-      object.arena = session.arena(of: storage)
-      if promisedIDs.reference(of: temporary) == nil {
-        family?.shownReferences[ObjectIdentifier(object)] = temporary
-      }
-      object.state.insert(.returning)
-      // The version of an object that was saved once.
-      session.formerVersions[permanent.reference] = 1
-      enter(object)
-      isAnyMoved = true
-    }
-    return isAnyMoved
+    changes.inserted.objects.reduce(false) { $1.followReturned(in: self) || $0 }
   }
 }
 

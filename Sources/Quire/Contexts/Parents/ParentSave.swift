@@ -13,14 +13,12 @@ struct ParentSave {
   let parent: ManagedObjectContext
 
   /// Passes all changes to the parent, whose observers are notified later, when the child is clean.
+  /// The child records what is changed in it meanwhile, which the parent would not get.
   ///
   /// - Throws: what reading the parent's objects throws;
   ///   ``PersistenceError/Code/managedObjectContextLocking`` when a hook or an observer of the
   ///   parent changes what is being passed. The parent is then as it was.
   func write() throws {
-    // Records whether something is changed in the child meanwhile, which the parent would not get.
-    child.preparation = SavePreparation()
-    defer { child.preparation = nil }
     // Earlier changes of the parent are an event of their own.
     parent.processPendingChanges()
     let journal = ContextJournal(parent)
@@ -246,7 +244,7 @@ extension ManagedObject {
     if slots.isEmpty { return [] }
     return binding.storedRelationshipSlots.filter { slot in
       let rule = binding.traits[slot].deleteRule
-      return (rule == .cascade || rule == .deny) && isChanged(slot)
+      return (rule.deletesDestinations || rule.deniesDeletion) && isChanged(slot)
         && binding.relationship(slot).inverse == nil
     }
   }

@@ -71,8 +71,10 @@ extension ManagedObjectContext {
       }
     }
     object.reference = taken.reference
-    // An object may have been made for the ID meanwhile, without a row.
-    if let other = session?.registered(object.reference), other !== object { release(other) }
+    // An object may have been made for the ID meanwhile: in a child also for one that is new in the
+    // parent, and is back there.
+    let other = session?.registered(object.reference) ?? newObject(object.reference)
+    if let other, other !== object { release(other) }
     if let session, let storage = taken.storage {
       object.arena = session.arena(of: storage)
     } else {
@@ -87,6 +89,7 @@ extension ManagedObjectContext {
     }
     object.setPending(.insertion)
     enter(object)
+    _ = object.followReturned(in: self)
     for observer in audience { observer.didInsert(object) }
   }
 }

@@ -28,7 +28,7 @@ extension SaveOperation {
       let object = item.object
       for slot in object.binding.oneToOneSlots where item.storage.fieldBySlot[slot] >= 0 {
         let relationship = object.binding.relationship(slot)
-        guard relationship.deleteRule == .noAction, let inverse = relationship.inverse,
+        guard relationship.deleteRule.leavesOtherEnds, let inverse = relationship.inverse,
           try object.one(slot) == nil
         else { continue }
         let end = OpenEnd(entity: relationship.destination, inverse: inverse)

@@ -136,7 +136,7 @@ extension SaveOperation {
     guard let storage = object.storage else { return }
     try writer.removeWhatRowHas(at: object.reference, storage) { relationship, member in
       assert(
-        relationship.deleteRule == .noAction || isDeleted(member) || !hasRow(member, writer),
+        relationship.deleteRule.leavesOtherEnds || isDeleted(member) || !hasRow(member, writer),
         "a member still refers to an object that is deleted, and was not found to")
     }
   }

@@ -292,7 +292,7 @@ extension ManagedObjectModel {
   var hasUntoldDeletions: Bool {
     entities.contains { entity in
       entity.declaration.relationships.contains {
-        $0.deleteRule == .noAction && $0.inverse != nil && !$0.isTransient
+        $0.deleteRule.leavesOtherEnds && $0.inverse != nil && !$0.isTransient
       }
     }
   }

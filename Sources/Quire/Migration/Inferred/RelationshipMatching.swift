@@ -172,7 +172,7 @@ struct RelationshipMatching {
     _ relationship: RelationshipDescription, in model: ManagedObjectModel
   ) -> Bool {
     guard let inverse = model.inverse(of: relationship)?.relationship else { return true }
-    return inverse.deleteRule == .noAction || inverse.isTransient
+    return inverse.deleteRule.leavesOtherEnds || inverse.isTransient
   }
 
   /// The numbers of the possible destination entities of the old relationship that have objects, or
