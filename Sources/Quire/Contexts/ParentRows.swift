@@ -75,25 +75,39 @@ final class ParentRows: RowsInFront {
     return try source.currentView().contains(reference)
   }
 
+  /// The members that the parent shows, of which it makes no objects: its classes' hooks would be
+  /// called in the middle of what the child does.
+  ///
   /// - Returns: none where ``row(_:)`` is `nil`.
   override func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
-    // A member's own change may be what ends the link.
-    if source.linksHaveMoved, context.changes.mayHaveRelationships, try contains(reference) {
-      let object = try source.object(at: reference)
-      guard let slot = object.binding.slot(named: link.relationship) else { return [] }
-      return try object.members(slot).lazy.filter(\.isInParent).map(\.reference)
-    }
+    let mayDiffer = source.linksHaveMoved && context.changes.mayHaveRelationships
+    if mayDiffer, try !contains(reference) { return [] }
     if let object = source.registered(reference) {
-      guard object.isInParent else { return [] }
-      if !object.slots.isEmpty, let slot = object.binding.slot(named: link.relationship),
-        case .many = object.slots[slot]
-      {
-        return try object.members(slot).lazy.filter(\.isInParent).map(\.reference)
+      guard object.isInParent, let slot = object.binding.slot(named: link.relationship) else {
+        return []
       }
+      return try object.shownReferences(slot).filter(isInParent)
     }
-    return try source.currentView().members(of: reference, link).filter {
-      source.registered($0)?.isInParent ?? true
+    let stored = try source.currentView().members(of: reference, link).filter(isInParent)
+    guard mayDiffer, let binding = source.entities.storage(of: reference)?.binding,
+      let slot = binding.slot(named: link.relationship), binding.traits[slot].isInverseOfToOne
+    else { return stored }
+    // A member's own change may be what ends the link: the parent has no object that it could lead
+    // to here.
+    let relationship = binding.relationship(slot)
+    return try stored.filter { reference in
+      guard let member = source.registered(reference) else {
+        return try !source.mayBeGone(reference, binding.traits[slot].canDangle)
+      }
+      guard member.hasSlots, let inverse = member.inverseSlot(of: relationship, on: member),
+        case .one = member.slots[inverse]
+      else { return true }
+      return false
     }
+  }
+
+  private func isInParent(_ reference: Reference) -> Bool {
+    source.registered(reference)?.isInParent ?? true
   }
 
   /// A value that is stored outside of its row.

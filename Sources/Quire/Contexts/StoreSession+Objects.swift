@@ -22,6 +22,14 @@ extension StoreSession {
     return reference.isTemporary ? context.newObject(reference) : nil
   }
 
+  /// Whether there may be a link to an object, of which there is none in memory, and not the object.
+  ///
+  /// - Parameter canDangle: whether the relationship may refer to what is gone.
+  func mayBeGone(_ reference: Reference, _ canDangle: Bool) throws -> Bool {
+    let view = try currentView()
+    return try (canDangle || !view.isPlain) && !view.contains(reference)
+  }
+
   /// The one object for a row: a fault, unless it is registered already.
   func object(at reference: Reference) throws -> ManagedObject {
     if let object = registered(reference) { return object }

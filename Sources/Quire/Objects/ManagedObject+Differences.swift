@@ -104,7 +104,7 @@ extension ManagedObject {
       return true
     }
     do {
-      return try storedMembers(slot) != self.members(slot).lazy.map(\.reference)
+      return try storedMembers(slot) != shownReferences(slot)
     } catch {
       return true
     }

@@ -88,7 +88,7 @@ extension ManagedObject {
       return try members(slot).map(\.objectID)
     }
     var added: [ManagedObject] = []
-    var removed: Set<Reference> = []
+    var removed: RemovedReferences = []
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
       if let order = pending.order { return order.filter(isShown).map(\.objectID) }
       (added, removed) = (pending.added, pending.removed)

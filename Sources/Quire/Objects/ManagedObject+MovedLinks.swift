@@ -41,6 +41,73 @@ extension ManagedObject {
       + pending.added.filter { try !isStored.contains($0.reference) && keeps($0, slot) }
   }
 
+  /// The references of the members that a to-many slot shows, in order if it has one. No object is
+  /// made, and no row is read into one, so that no hook is called: it is asked what has changed, and
+  /// a child asks its parent.
+  ///
+  /// - Complexity: O(members).
+  final func shownReferences(_ slot: Int) throws -> [Reference] {
+    var pending: PendingMembers?
+    if hasSlots, case .many(let changed) = slots[slot] { pending = changed }
+    if let pending, pending.isOrdered, !hasMoved(pending) {
+      return (pending.order ?? []).lazy.filter(isShown).map(\.reference)
+    }
+    if ofArena({ $0.membersHaveMoved }) { return try presentReferences(slot, pending) }
+    let (added, removed) = (pending?.added ?? [], pending?.removed ?? [])
+    let stored = try existingMembers(slot).filter { reference in
+      !removed.contains(reference) && session?.registered(reference).map(isShown) ?? true
+    }
+    return stored + added.lazy.filter(isShown).map(\.reference)
+  }
+
+  /// The references of what ``presentMembers(_:)`` returns, without those that are hidden.
+  private func presentReferences(
+    _ slot: Int, _ pending: PendingMembers?
+  ) throws -> [Reference] {
+    let stored = try storedMembers(slot)
+    let (isStored, added) = (Set(stored), pending?.added ?? [])
+    let (isAdded, removed) = (Set(added), decidesAlone(slot) ? pending?.removed ?? [] : [])
+    let members = try (pending?.order ?? []).filter { member in
+      if isStored.contains(member.reference) {
+        return knownObject(member.reference) === member && refersHere(member, slot) ?? true
+      }
+      guard isAdded.contains(member) || member.isNew else { return false }
+      return try keepsUnread(member, slot)
+    }
+    let isKept = Set(members.lazy.map(\.reference))
+    var references = members.filter(isShown).map(\.reference)
+    for reference in stored where !removed.contains(reference) && !isKept.contains(reference) {
+      if let member = knownObject(reference) {
+        guard isShown(member), refersHere(member, slot) ?? true else { continue }
+      } else if try session?.mayBeGone(reference, canDangle(slot)) ?? true {
+        continue
+      }
+      references.append(reference)
+    }
+    if pending?.isOrdered ?? true { return references }
+    let others = try added.filter { member in
+      try isShown(member) && !isStored.contains(member.reference) && keepsUnread(member, slot)
+    }
+    return references + others.lazy.map(\.reference)
+  }
+
+  /// The object for a reference that is in memory.
+  private func knownObject(_ reference: Reference) -> ManagedObject? {
+    guard let session else { return nil }
+    return context?.undoRecording?.takenObject(at: reference, in: session.identity)
+      ?? session.registered(reference)
+  }
+
+  /// What ``keeps(_:_:)`` returns, without reading the member's row into it.
+  private func keepsUnread(_ member: ManagedObject, _ slot: Int) throws -> Bool {
+    if let refersHere = refersHere(member, slot) { return refersHere }
+    guard !decidesAlone(slot), member.isStored, let inverse = inverseSlot(of: slot, on: member)
+    else { return true }
+    if member.hasRow { return member.storedReference(inverse) == reference }
+    guard let field = member.storage?.fieldBySlot[inverse], field >= 0 else { return false }
+    return try session?.currentView().row(member.reference)?.reference(field) == reference
+  }
+
   /// Whether an object is among the members of a to-many slot.
   final func hasPresentMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
     if !decidesAlone(slot), let inverse = inverseSlot(of: slot, on: object) {

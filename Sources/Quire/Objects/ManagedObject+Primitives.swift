@@ -103,7 +103,7 @@ extension ManagedObject {
     let stored = Set(former)
     let pending = PendingMembers()
     pending.added = members.filter { !stored.contains($0.reference) }
-    pending.removed = stored.subtracting(members.lazy.map(\.reference))
+    pending.removed = RemovedReferences(stored.subtracting(members.lazy.map(\.reference)))
     if relationship.isOrdered {
       (pending.order, pending.formerOrder) = (members, StoredOrder(members: former))
     }

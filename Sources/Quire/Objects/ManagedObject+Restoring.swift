@@ -62,7 +62,7 @@ extension ManagedObject {
       try removeMember(member, slot)
       if let inverse { try member.returnToStoredDestination(inverse) }
     }
-    for reference in pending.removed.intersection(stored).sorted() {
+    for reference in pending.removed.filter(stored.contains).sorted() {
       guard let member = try living(reference, slot) else { continue }
       try addMember(member, slot)
       if let inverse { try member.restorePosition(of: self, inverse) }

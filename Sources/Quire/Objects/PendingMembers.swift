@@ -17,7 +17,7 @@ final class PendingMembers {
 
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
   @exclusivity(unchecked) private var additions: [ManagedObject] = []
-  @exclusivity(unchecked) var removed: Set<Reference> = []
+  @exclusivity(unchecked) var removed: RemovedReferences = []
   @exclusivity(unchecked) private var list: MemberOrder?
   /// When all members of the order were shown; `nil` where that is not known.
   @exclusivity(unchecked) private var shownAt: Hidings?
@@ -77,7 +77,7 @@ final class PendingMembers {
   /// - Parameter position: where it comes in an order; `nil` for the end.
   func add(_ object: ManagedObject, at position: Int? = nil) {
     if hadOrder, isInOrder(object) { return }
-    if removed.isEmpty || removed.remove(object.reference) == nil { appendAddition(object) }
+    if !removed.remove(object.reference) { appendAddition(object) }
     if let list { list.insert(object, at: position ?? list.count) }
     // Undoing refers to what is hidden, or has left, as well.
     if object.state.contains(.propagated) || object.context == nil { shownAt = nil }

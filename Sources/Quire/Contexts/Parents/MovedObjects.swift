@@ -53,7 +53,8 @@ extension ManagedObjectContext {
         guard case .many(let pending) = slot, pending.removed.contains(where: \.isTemporary) else {
           continue
         }
-        pending.removed = Set(pending.removed.map { permanentReferences[$0] ?? $0 })
+        pending.removed = RemovedReferences(
+          pending.removed.map { permanentReferences[$0] ?? $0 })
       }
     }
     for child in family?.livingChildren ?? [] { child.follow(moved) }

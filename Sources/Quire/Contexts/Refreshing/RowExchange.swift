@@ -134,7 +134,7 @@ struct RowExchange {
       for slot in object.binding.storedRelationshipSlots where object.binding.traits[slot].canDangle
       {
         guard object.hasSlots, case .many(let pending) = object.slots[slot] else { continue }
-        for reference in pending.removed.intersection(returned).sorted() {
+        for reference in pending.removed.filter(returned.contains).sorted() {
           let member = try session.object(at: reference)
           guard let inverse = object.inverseSlot(of: slot, on: member), member.isToMany(inverse)
           else { continue }
