@@ -93,11 +93,13 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Whether a slot shows an object, or would if none were deleted. Reads no row of an object, so
-  /// that no hook is called.
+  /// Whether a slot shows an object, or would if none were deleted. Makes no object and reads no row
+  /// into one: a hook could change what is being checked.
   fileprivate final func showsLink(to object: ManagedObject, _ slot: Int) throws -> Bool {
     if isToMany(slot) {
-      if ofArena({ $0.membersHaveMoved }) { return try presentMembers(slot).contains(object) }
+      if ofArena({ $0.membersHaveMoved }) {
+        return try shownReferences(slot).contains(object.reference)
+      }
       return try holds(object, slot)
     }
     if hasSlots, case .one(let destination) = slots[slot] { return destination === object }

@@ -396,9 +396,10 @@ extension ManagedObjectContext {
   }
 
   /// Removes an object from the context. One that was never saved keeps its attributes, which could
-  /// not be read again; others forget everything, and their hooks are called.
+  /// not be read again; others forget everything, and their hooks are called. Until it has left, a
+  /// deleted one says that it is.
   final func release(_ object: ManagedObject) {
-    if object.isPersistent { object.turnIntoFault() }
+    if object.isPersistent { object.turnIntoFault(keeping: [.deleted, .propagated]) }
     letGo(of: object)
   }
 

@@ -92,8 +92,8 @@ final class ParentRows: RowsInFront {
     guard mayDiffer, let binding = source.entities.storage(of: reference)?.binding,
       let slot = binding.slot(named: link.relationship), binding.traits[slot].isInverseOfToOne
     else { return stored }
-    // A member's own change may be what ends the link: the parent has no object that it could lead
-    // to here.
+    // A member's own change ends the link: it refers to an object of the parent, or to none, and
+    // the parent has no object of this reference.
     let relationship = binding.relationship(slot)
     return try stored.filter { reference in
       guard let member = source.registered(reference) else {

@@ -22,7 +22,7 @@ extension StoreSession {
     return reference.isTemporary ? context.newObject(reference) : nil
   }
 
-  /// Whether there may be a link to an object, of which there is none in memory, and not the object.
+  /// Whether an object of which there is none in memory may be gone, though there is a link to it.
   ///
   /// - Parameter canDangle: whether the relationship may refer to what is gone.
   func mayBeGone(_ reference: Reference, _ canDangle: Bool) throws -> Bool {

@@ -41,9 +41,10 @@ extension ManagedObject {
       + pending.added.filter { try !isStored.contains($0.reference) && keeps($0, slot) }
   }
 
-  /// The references of the members that a to-many slot shows, in order if it has one. No object is
-  /// made, and no row is read into one, so that no hook is called: it is asked what has changed, and
-  /// a child asks its parent.
+  /// The references of the members that a to-many slot shows, in order if it has one.
+  ///
+  /// No object is made, and no row is read into one, so that no hook is called in the middle of
+  /// what asks: whether something has changed, or what a parent shows its child.
   ///
   /// - Complexity: O(members).
   final func shownReferences(_ slot: Int) throws -> [Reference] {
