@@ -6,6 +6,12 @@ import QuireModel
 // back, as its rule has left the deleted object as it was. Then that end decides what the other one
 // says.
 extension ManagedObject {
+  /// The slots of relationships in the order in which the ends of several are made to agree: before
+  /// an order is put on another state, its members have to say again that they refer here.
+  final var slotsDecidedElsewhereFirst: [Int] {
+    binding.relationshipSlots.filter(isToMany) + binding.relationshipSlots.filter { !isToMany($0) }
+  }
+
   /// Makes the other ends of what a slot refers to say so.
   final func agree(_ slot: Int) throws {
     for other in try rawDestinations(slot) where other.isLive && other.context === context {
@@ -90,7 +96,7 @@ extension ManagedObject {
   /// All that a deleted object has kept of its relationships, to be restored when its deletion is
   /// taken back. When it is not deleted any more, its own members say which of them it has.
   final func keptLinks() throws -> [(slot: Int, other: ManagedObject)] {
-    try binding.relationshipSlots.flatMap { slot in
+    try slotsDecidedElsewhereFirst.flatMap { slot in
       try rawDestinations(slot).lazy.filter { $0.context === self.context }.map { (slot, $0) }
     }
   }

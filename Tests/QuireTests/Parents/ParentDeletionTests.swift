@@ -133,6 +133,42 @@ import Testing
     }
   }
 
+  /// It refers to itself, too: its order was put on another state before the member said again that
+  /// it refers here, and lost it.
+  @Test(arguments: [GotchaHome.memory, .file])
+  func `an object that is inserted again in a child has the member that was led to it meanwhile`(
+    _ home: GotchaHome
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Node") {
+        Relationship("line", toMany: "Node", inverse: "head", ordered: true)
+        Relationship("head", toOne: "Node", inverse: "line")
+      }
+    }
+    try home.withContext(model, classes: []) { parent in
+      let node = try parent.insert("Node")
+      try node.setValue(node, forKey: "head")
+      let child = parent.newChildContext()
+      let own = try child.existingObject(with: node.objectID)
+      let member = try child.insert("Node")
+      child.delete(own)
+      try member.setValue(own, forKey: "head")
+      child.processPendingChanges()
+      // What the child reads is another state now.
+      let other = try parent.insert("Node")
+      try other.setValue(other, forKey: "head")
+      child.insert(own)
+      #expect(try member.value(forKey: "head") as? ManagedObject === own)
+      #expect(try own.value(forKey: "head") as? ManagedObject === own)
+      #expect(
+        Set(try #require(try own.value(forKey: "line") as? [ManagedObject])) == [own, member])
+      #expect(child.brokenInvariants == [])
+      try child.save()
+      try parent.save()
+      #expect(try StoreFacts(parent).findings == [])
+    }
+  }
+
   /// The parent took the deletion back with the members that its own object still had, though their
   /// sides had been cleared.
   @Test(

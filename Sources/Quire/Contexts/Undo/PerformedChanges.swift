@@ -69,7 +69,7 @@ struct PerformedChanges {
       }
     }
     for object in returned where object.isLive(in: context) {
-      for slot in object.binding.relationshipSlots { try object.agree(slot) }
+      for slot in object.slotsDecidedElsewhereFirst { try object.agree(slot) }
     }
   }
 
