@@ -8,8 +8,9 @@ extension ManagedObjectContext {
   ///   ``deletedObjects``.
   public final var insertedObjects: Set<ManagedObject> {
     let inserted = Set(changes.inserted.objects)
-    if writtenObjects.isEmpty { return inserted }
-    return inserted.union(writtenObjects.lazy.filter { $0.context === self && !$0.isDeleted })
+    guard let migration else { return inserted }
+    let written = migration.writtenObjects.lazy.filter { $0.context === self && !$0.isDeleted }
+    return inserted.union(written)
   }
   /// The stored objects that were changed and not saved since, as Core Data has them: also those
   /// whose properties were set to the values that they had.

@@ -93,8 +93,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Whether a slot shows an object, or would if none were deleted. Makes no object and reads no row
-  /// into one: a hook could change what is being checked.
+  /// Whether a slot shows an object, or would if none were deleted. Makes no object and reads no
+  /// row into one: a hook could change what is being checked.
   fileprivate final func showsLink(to object: ManagedObject, _ slot: Int) throws -> Bool {
     if isToMany(slot) {
       if ofArena({ $0.membersHaveMoved }) {

@@ -15,7 +15,7 @@ extension ManagedObjectContext {
   ///   others as its ``PersistenceError/detailedErrors``.
   public final func throwKeptErrors() throws {
     guard let error = unthrownErrors.take() else { return }
-    if throwsKeptErrors { throw error }
+    if unthrownErrors.areThrownAtOnce { throw error }
     persistentStoreCoordinator?.forgetKeptErrors(of: ObjectIdentifier(self))
     guard var persistenceError = error as? PersistenceError else { throw error }
     persistenceError.message += "; kept since an earlier statement, which could not throw it"
@@ -24,20 +24,20 @@ extension ManagedObjectContext {
 
   /// Keeps an error that a property could not throw, for the next fetch or save to throw.
   final func report(_ error: any Error) {
-    guard unthrownErrors.keep(error), !throwsKeptErrors, let persistentStoreCoordinator else {
-      return
-    }
+    guard unthrownErrors.keep(error), !unthrownErrors.areThrownAtOnce,
+      let persistentStoreCoordinator
+    else { return }
     persistentStoreCoordinator.recordKeptError(error, of: ObjectIdentifier(self))
     if isStoresFault(error) { persistentStoreCoordinator.handleKeptError(error) }
   }
 
   /// Calls `body`, and throws the errors that are kept meanwhile.
   final func throwingKeptErrors<Result>(_ body: () throws -> Result) throws -> Result {
-    let (former, wasThrowing) = (unthrownErrors, throwsKeptErrors)
-    (unthrownErrors, throwsKeptErrors) = (KeptErrors(), true)
+    let former = unthrownErrors
+    unthrownErrors = KeptErrors(areThrownAtOnce: true)
     defer {
       let left = unthrownErrors
-      (unthrownErrors, throwsKeptErrors) = (former, wasThrowing)
+      unthrownErrors = former
       for error in left.errors { report(error) }
     }
     let result = try body()

@@ -172,20 +172,14 @@ nonisolated open class ManagedObjectContext {
   final var undoRecording: (any UndoRecorder)?
   /// Errors that could not be thrown where they happened.
   final var unthrownErrors = KeptErrors()
-  /// Whether a caller throws kept errors right after they are kept.
-  final var throwsKeptErrors = false
   final var announcedChanges = AnnouncedChanges()
   final var fetchedLists = FetchedLists() {
     didSet { updateHasFamily() }
   }
   /// Whether objects may be referred to elsewhere than in an identity map. Read when one ends.
   @exclusivity(unchecked) final var remembersObjects = false
-  /// The links that ``flush()`` makes, until they are written; only in a context that no other
-  /// shares its store with.
-  final var deferredLinks: DeferredLinks?
-  /// Objects that a migration has inserted and written here. They stay registered, and count as
-  /// inserted and as no faults, until the migration ends; empty in all other contexts.
-  final var writtenObjects: Set<ManagedObject> = []
+  /// In the context by which a migration fills a store; `nil` in all others.
+  final var migration: MigrationWriting?
 
   /// A context for the caller's isolation. It sees no store before it has a
   /// ``persistentStoreCoordinator`` or a ``parent``.

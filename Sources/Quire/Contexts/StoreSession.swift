@@ -163,7 +163,7 @@ extension StoreSession {
     // In a migration nobody else writes, and what is deferred changes nothing that is read.
     linksHaveMoved =
       context.parent != nil
-      || context.deferredLinks == nil && (hasMovedUnderChanges || mayRowsDiffer)
+      || context.migration == nil && (hasMovedUnderChanges || mayRowsDiffer)
   }
 
   /// To be called when all rows that commits have changed are in memory, or will be read again.
@@ -332,10 +332,10 @@ extension StoreSession {
 
   /// Writes deferred links to their trees, before something is read there.
   func writeDeferredLinks() throws {
-    guard let deferredLinks = context.deferredLinks, !deferredLinks.isEmpty else { return }
+    guard let links = context.migration?.links, !links.isEmpty else { return }
     let store = try requiredStore()
     try store.pages.write {
-      try StoreWriter($0, store.entities, deferring: deferredLinks).writeDeferredLinks()
+      try StoreWriter($0, store.entities, deferring: links).writeDeferredLinks()
     }
     view = nil
   }

@@ -70,8 +70,8 @@ extension ManagedObject {
 
   /// Whether the migration that is at work has made the object and written its row.
   private var isMadeByMigration: Bool {
-    guard let context, !context.writtenObjects.isEmpty else { return false }
-    return context.writtenObjects.contains(self) && !isDeleted
+    guard let migration = context?.migration else { return false }
+    return migration.writtenObjects.contains(self) && !isDeleted
   }
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.

@@ -87,7 +87,7 @@ extension ManagedObject {
     guard let context else { return }
     // A save that has prepared the object already prepares it again.
     context.preparation?.isOutdated = true
-    if context.deferredLinks != nil { markUpdated() }
+    if context.migration != nil { markUpdated() }
   }
 
   /// The changes by which the store's to-many relationship becomes one that refers to these

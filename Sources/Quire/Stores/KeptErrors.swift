@@ -7,7 +7,10 @@ package struct KeptErrors {
   package private(set) var errors: [any Error] = []
   private var descriptions: [String] = []
 
-  package init() {}
+  /// Whether the caller of what cannot throw throws them when it has returned.
+  package let areThrownAtOnce: Bool
+
+  package init(areThrownAtOnce: Bool = false) { self.areThrownAtOnce = areThrownAtOnce }
 
   package var isEmpty: Bool { errors.isEmpty }
 
@@ -25,7 +28,7 @@ package struct KeptErrors {
   /// - Returns: the oldest one, with the others as its details; `nil` when there is none.
   package mutating func take() -> (any Error)? {
     let kept = errors
-    self = KeptErrors()
+    self = KeptErrors(areThrownAtOnce: areThrownAtOnce)
     guard let first = kept.first, kept.count > 1 else { return kept.first }
     func persistenceError(_ error: any Error) -> PersistenceError {
       error as? PersistenceError

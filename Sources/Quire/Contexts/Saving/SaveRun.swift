@@ -37,7 +37,7 @@ final class SaveRun {
       case .toParent(let child): return try save(child)
       case .toStores(let save, let sessions):
         do {
-          let settling = asks || context.deferredLinks?.isFull ?? false
+          let settling = asks || context.migration?.links.isFull ?? false
           let outcome = try save.write(
             in: ContextSave.beginWrites(in: save.parts.map(\.session)), settling: settling)
           return finish(outcome, nil, sessions)

@@ -199,7 +199,7 @@ extension ContextSave {
           continue
         }
         let writer = StoreWriter(
-          transaction, part.entities, deferring: context.deferredLinks)
+          transaction, part.entities, deferring: context.migration?.links)
         var history = try HistoryRecording(
           author: context.transactionAuthor, contextName: context.name, to: part.store, writer)
         try history?.keepTombstones(of: part.deleted.lazy.map(\.reference))

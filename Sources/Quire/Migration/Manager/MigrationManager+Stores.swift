@@ -266,11 +266,11 @@ extension MigrationManager {
         migrationReport: nil))
     sourceContext.persistentStoreCoordinator = source
     destinationContext.persistentStoreCoordinator = destination
-    destinationContext.deferredLinks = DeferredLinks()
+    destinationContext.migration = MigrationWriting()
     defer {
       // The stores are closed after this call; objects that policies keep then have no store.
       sourceContext.reset()
-      destinationContext.writtenObjects = []
+      destinationContext.migration?.writtenObjects = []
       destinationContext.reset()
       source.detach()
       destination.detach()

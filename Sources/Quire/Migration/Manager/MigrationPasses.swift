@@ -197,7 +197,7 @@ struct MigrationPasses {
     let made = keepsObjects ? context.changes.inserted.objects : []
     try context.flush()
     // Their rows are read when they are used.
-    context.writtenObjects.formUnion(made)
+    context.migration?.writtenObjects.formUnion(made)
     manager.associations.finish()
     manager.unwrittenCount = 0
     manager.unwrittenByteCount = 0
