@@ -39,8 +39,8 @@ final class ParentRows: RowsInFront {
     return try source.currentView().row(reference)
   }
 
-  /// The destination that the parent shows for a to-one slot: where the object leads, unless that
-  /// is deleted there, or its other end was led elsewhere.
+  /// The destination that the parent shows for a to-one slot: none if it is deleted there, or if
+  /// its own end of the relationship was changed, and refers elsewhere.
   func destination(_ slot: Int, of reference: Reference) throws -> Reference? {
     if let object = source.registered(reference) {
       guard object.isInParent else { return nil }
@@ -92,8 +92,8 @@ final class ParentRows: RowsInFront {
     guard mayDiffer, let binding = source.entities.storage(of: reference)?.binding,
       let slot = binding.slot(named: link.relationship), binding.traits[slot].isInverseOfToOne
     else { return stored }
-    // A member's own change ends the link: it refers to an object of the parent, or to none, and
-    // the parent has no object of this reference.
+    // A member's own change ends the link: it refers to another object, as the parent has none of
+    // this reference.
     let relationship = binding.relationship(slot)
     return try stored.filter { reference in
       guard let member = source.registered(reference) else {
@@ -141,8 +141,8 @@ extension ManagedObject {
   /// Whether a child sees an object of its parent: it is not deleted, nor gone from the store.
   fileprivate final var isInParent: Bool { !isDeleted && !state.contains(.inaccessible) }
 
-  /// Whether a one-to-one relationship of this object, whose other end is an object that the store
-  /// has, was led elsewhere here.
+  /// Whether this object's end of a one-to-one relationship was changed, and does not refer to an
+  /// object any more that refers here in the store.
   fileprivate final func hasLeft(
     _ reference: Reference, _ slot: Int, of session: StoreSession
   ) -> Bool {
