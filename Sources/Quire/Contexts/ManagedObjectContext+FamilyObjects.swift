@@ -43,7 +43,7 @@ extension ManagedObjectContext {
   final func permanentReference(of reference: Reference) -> GlobalReference? {
     var context = self
     while let parent = context.parent { context = parent }
-    return context.family?.formerReferences[reference]
+    return context.family?.permanentReferences[reference]
   }
 
   /// The temporary reference to which this context or an ancestor has promised a permanent one.

@@ -10,7 +10,7 @@ struct ContextFamily {
   private var children: [Child] = []
   /// In a context with children and without a parent: the permanent references of objects that had
   /// temporary ones. Rows that its descendants have read may still have the latter.
-  var formerReferences: [Reference: GlobalReference] = [:]
+  var permanentReferences: [Reference: GlobalReference] = [:]
   /// The temporary references that objects of a child still show as their IDs.
   var shownReferences: [ObjectIdentifier: Reference] = [:]
   /// Objects of a child whose rows an ancestor has replaced by a save of its own. That save is no

@@ -215,8 +215,8 @@ public struct MutableOrderedMembers: Sequence {
     let key = object.binding.name(of: slot)
     var error = PersistenceError(
       .unacceptableValue,
-      "\(object.entity.name).\(key) has no place \(index) here: places go from 0 up to but without "
-        + "\(positions.upperBound)")
+      "\(object.entity.name).\(key) has no position \(index) here: positions go from 0 up to but "
+        + "without \(positions.upperBound)")
     error.entityName = object.entity.name
     error.key = key
     error.objectID = object.objectID

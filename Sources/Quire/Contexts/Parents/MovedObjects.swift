@@ -12,7 +12,7 @@ extension ManagedObjectContext {
     guard let family else { return [] }
     guard family.hasChildren else {
       // No descendant is left that has read rows with temporary references.
-      if !family.formerReferences.isEmpty { self.family?.formerReferences = [:] }
+      if !family.permanentReferences.isEmpty { self.family?.permanentReferences = [:] }
       return []
     }
     return parts.flatMap { part in
@@ -28,7 +28,7 @@ extension ManagedObjectContext {
   /// object.
   final func recordMovedObjects(_ moved: [MovedObject]) {
     guard !moved.isEmpty else { return }
-    for object in moved { family?.formerReferences[object.temporary] = object.permanent }
+    for object in moved { family?.permanentReferences[object.temporary] = object.permanent }
     for child in family?.livingChildren ?? [] { child.follow(moved) }
   }
 
