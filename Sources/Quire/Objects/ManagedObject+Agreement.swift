@@ -42,7 +42,7 @@ extension ManagedObject {
   final func referBack(
     from other: ManagedObject, _ slot: Int, prevails: Bool = false
   ) throws -> Bool {
-    guard let inverse = inverseSlot(of: slot, on: other), try !other.refers(to: self, inverse)
+    guard let inverse = inverseSlot(of: slot, on: other), try !other.refersNow(to: self, inverse)
     else { return false }
     if other.isToMany(inverse) {
       try other.pendingAdd(self, inverse)
@@ -58,6 +58,15 @@ extension ManagedObject {
   /// Whether a slot refers to an object, on this side of the relationship.
   final func refers(to object: ManagedObject, _ slot: Int) throws -> Bool {
     isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
+  }
+
+  /// The same in the state that the context reads: an order that was made for another one may have
+  /// an object that is not in it any more.
+  private func refersNow(to object: ManagedObject, _ slot: Int) throws -> Bool {
+    if hasSlots, case .many(let pending) = slots[slot], pending.isOrdered, hasMoved(pending) {
+      return try presentMembers(slot).contains(object)
+    }
+    return try refers(to: object, slot)
   }
 
   /// Ends a link on this side alone.

@@ -29,13 +29,10 @@ extension ManagedObject {
 
   /// Whether a to-many slot refers to an object, on this side of the relationship.
   ///
-  /// - Complexity: as ``isStoredMember(_:_:)``; O(members) for an order of another state.
+  /// - Complexity: as ``isStoredMember(_:_:)``.
   final func holds(_ member: ManagedObject, _ slot: Int) throws -> Bool {
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
-      if pending.isOrdered {
-        return hasMoved(pending)
-          ? try presentMembers(slot).contains(member) : pending.isInOrder(member)
-      }
+      if pending.isOrdered { return pending.isInOrder(member) }
       if pending.removed.contains(member.reference) { return false }
       if pending.isAdded(member) { return true }
     }
