@@ -41,9 +41,7 @@ extension ManagedObjectContext {
   /// The permanent reference of an object that had a temporary one when it was read; `nil` of
   /// others.
   final func permanentReference(of reference: Reference) -> GlobalReference? {
-    var context = self
-    while let parent = context.parent { context = parent }
-    return context.family?.permanentReferences[reference]
+    root.family?.permanentReferences[reference]
   }
 
   /// The temporary reference to which this context or an ancestor has promised a permanent one.

@@ -70,7 +70,8 @@ extension ManagedObjectContext {
   /// - Returns: whether there was such an object.
   @discardableResult
   final func followReturned() -> Bool {
-    changes.inserted.objects.reduce(false) { $1.followReturned(in: self) || $0 }
+    guard root.family?.permanentReferences.isEmpty == false else { return false }
+    return changes.inserted.objects.reduce(false) { $1.followReturned(in: self) || $0 }
   }
 }
 
