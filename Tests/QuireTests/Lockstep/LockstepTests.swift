@@ -6,7 +6,9 @@ import Testing
   /// Those after the first ones have failed once.
   private static let seeds =
     Seeds.wanted.map(Array.init)
-    ?? Array(1...Amount.of(debug: 4, release: 20, exhaustive: 5000)) + [61_215, 61_850, 61_986, 64_140]
+    ?? Array(1...Amount.of(debug: 4, release: 20, exhaustive: 5000)) + [
+      61_215, 61_850, 61_986, 64_140,
+    ]
   private static let operationCount = 60
 
   /// Every second time: a store of another make allows less to others.
