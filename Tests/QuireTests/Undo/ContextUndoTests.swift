@@ -179,7 +179,7 @@ import Testing
     #expect(try context.named("two") === artist)
     artist.born = 1760
     try context.save()
-    #expect(artist.objectID == id && artist.version == version + 1)
+    #expect(artist.objectID == id && artist.version > version)
     stale.name = "three"
     let error = #expect(throws: PersistenceError.self) { try other.save() }
     #expect(error?.code == .managedObjectMerge)

@@ -325,6 +325,40 @@ import Testing
     }
   }
 
+  /// Whoever has read a row would take another one with its version for it, and write over it.
+  @Test(arguments: [GotchaHome.memory, .file])
+  func `an object whose deletion is undone has a version that no row of it has had`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext(Self.model, classes: []) { one in
+      let two = SmallGallery.sibling(of: one)
+      let made = try ["read", "fault", "outdated"].map { _ in try one.insert("Thing") }
+      try one.save()
+      let ids = made.map(\.objectID)
+      let three = SmallGallery.sibling(of: one)
+      three.undoManager = UndoManager()
+      three.mergePolicy = .overwrite
+      let (read, outdated) = (
+        try three.existingObject(with: ids[0]), try three.existingObject(with: ids[2])
+      )
+      let fault = try #require(three.object(with: ids[1]))
+      // Versions that the one who deletes has not read.
+      for weight in 1...4 {
+        try two.existingObject(with: ids[2]).setValue(weight, forKey: "weight")
+        try two.save()
+      }
+      let former = try ids.map { try two.existingObject(with: $0).version }
+      for object in [read, fault, outdated] { three.delete(object) }
+      try three.save()
+      three.undo()
+      try three.save()
+      let four = SmallGallery.sibling(of: one)
+      for (id, version) in zip(ids, former) {
+        #expect(try four.existingObject(with: id).version > version)
+      }
+    }
+  }
+
   /// A merge applies the delete rules of a deleted object to what the store has of it. That was
   /// kept for undo, so that the two sides of a relationship came back as different facts.
   @Test(arguments: GotchaHome.allCases)

@@ -48,7 +48,6 @@ final class TakenObject {
   func keepContent() throws {
     reference = object.reference
     storage = object.savedStorage
-    version = object.version
     content = try object.binding.properties.indices.map { slot in
       if !object.binding.relationshipSlots.contains(slot) {
         return .value(try object.attribute(slot))
@@ -59,6 +58,9 @@ final class TakenObject {
       if object.binding.relationship(slot).isOrdered { members.order = members.added }
       return .many(members)
     }
+    // After the row was read, where it had not been: one that is inserted again is told from its
+    // former rows by a higher version.
+    version = object.version
   }
 
   /// Drops the content, as the object is in its context again.

@@ -129,7 +129,7 @@ extension SaveOperation {
     of object: ManagedObject, _ storage: EntityStorage, _ reference: Reference
   ) throws -> Row {
     let writer = RowWriter(storage.layout)
-    let version = newVersion(of: object, at: reference)
+    let version = newVersion(of: object, at: reference, nil)
     let derived = try derivedValues(of: object, storage, nil)
     if let old = object.row {
       try old.withReader { reader in

@@ -14,7 +14,9 @@ extension SaveOperation {
     else { return false }
     let row = rowWriter(for: storage)
     let bytes = UnsafeRawBufferPointer(start: start, count: Int(object.rowByteCount))
-    guard row.begin(copyOf: bytes, version: newVersion(of: object, at: object.reference)) else {
+    let commit = writer.transaction.commitNumber
+    guard row.begin(copyOf: bytes, version: newVersion(of: object, at: object.reference, commit))
+    else {
       return false
     }
     let slots = object.slots

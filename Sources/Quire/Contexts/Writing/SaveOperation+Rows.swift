@@ -1,4 +1,5 @@
 import QuireModel
+import QuireStorage
 
 // Writing and removing of rows.
 //
@@ -26,7 +27,7 @@ extension SaveOperation {
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
     let row = rowWriter(for: storage)
-    let version = newVersion(of: object, at: reference)
+    let version = newVersion(of: object, at: reference, writer.transaction.commitNumber)
     if let old = object.row {
       try old.withReader { try write(object, storage, to: row, version, over: $0, writer) }
     } else {
@@ -35,10 +36,18 @@ extension SaveOperation {
     try writer.putRow(row, at: reference, isNew: reference != object.reference, in: storage)
   }
 
-  func newVersion(of object: ManagedObject, at reference: Reference) -> UInt32 {
+  /// - Parameter commit: the one that the save is to be; `nil` in a store of another make.
+  func newVersion(
+    of object: ManagedObject, at reference: Reference, _ commit: CommitNumber?
+  ) -> UInt32 {
     // After four thousand million saves, or an import of as high a number, counting starts again.
     let isNew = reference != object.reference || object.version == .max
-    return isNew ? 1 : object.version + 1
+    let version = isNew ? 1 : object.version + 1
+    // One that is inserted again may have had more versions than its context has seen. No version
+    // may come twice, as whoever has read the former row would take the new one for it; and a row
+    // has had no more versions than its store has had commits.
+    guard !isNew, object.state.contains(.returning), let commit else { return version }
+    return max(version, UInt32(clamping: commit.rawValue))
   }
 
   private func write(
