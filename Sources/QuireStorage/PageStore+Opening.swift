@@ -26,6 +26,11 @@ extension PageStore {
       throw .invalidArgument(
         "pages cannot have \(options.pageSize) bytes: use a power of two from 512 to 32768")
     }
+    guard (0...PageGeometry.tailLimit).contains(options.tailByteCount) else {
+      throw .invalidArgument(
+        "\(options.tailByteCount) bytes of each page cannot be left out: \(PageGeometry.tailLimit) can"
+      )
+    }
     guard options.isReadOnly || !options.readsUnvouchedPages else {
       throw .invalidArgument("pages that nothing vouches for are read in a read-only store alone")
     }
@@ -95,9 +100,10 @@ extension PageStore {
       file, path: path, in: fileSystem, options: options, validation: .ofTrees)
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
     let storage = StoreFile(
-      file, path: path, in: fileSystem, identity: recovery.identity,
-      pageSize: recovery.space.pageSize, meta: recovery.meta, pageCount: recovery.space.pageCount,
+      file, path: path, in: fileSystem, page: recovery.page, meta: recovery.meta,
+      pageCount: recovery.space.pageCount,
       isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
+    if recovery.isIdentityDamaged { try storage.write(recovery.page) }
     if options.durability != .none {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // For a closed store this can wait until a new log is begun.

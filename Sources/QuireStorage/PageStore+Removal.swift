@@ -77,7 +77,7 @@ extension PageStore {
     } catch .notAStore(let path, let reason) {
       guard isForced else { throw .notAStore(path: path, reason: reason) }
     } catch .damaged, .logMissing, .imagesMissing, .logForeign, .logDamaged, .logCutShort,
-      .unsupportedFormat, .noSpaceLeft
+      .unsupportedFormat, .unsupportedFeature, .noSpaceLeft
     {
       // It cannot be repaired, and need not be.
     } catch let error where error.isOfSyncWithoutSpace {

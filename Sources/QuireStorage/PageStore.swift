@@ -36,12 +36,18 @@ public final class PageStore: Sendable {
     var options = PageStoreOptions()
     options.pageSize = PageGeometry.isLegal(pageSize: pageSize) ? pageSize : 4096
     options.identity = identity
+    return inMemory(options)
+  }
+
+  /// A store without files, whose pages are laid out as the options say.
+  package static func inMemory(_ options: PageStoreOptions) -> PageStore {
+    var options = options
     // Nothing can be given up here: what a transaction makes is in memory afterwards, too.
     options.transactionByteLimit = .max
     let space = PageSpace.empty(
-      PageGeometry(pageSize: options.pageSize), retainedByteLimit: options.retainedByteLimit)
+      options.geometry, retainedByteLimit: options.retainedByteLimit)
     return PageStore(
-      StoreCore(identity: identity ?? .random(), current: space, options: options))
+      StoreCore(identity: options.identity ?? .random(), current: space, options: options))
   }
 
   /// What tells this store from every other, copies of its file excepted.

@@ -115,9 +115,8 @@ extension StoreCore {
     withExtendedLifetime(oldVersions) {}
     if isNamed { OpenStores.move(self, to: file.identifier) }
     storage = StoreFile(
-      file, path: old.path, in: old.fileSystem, identity: identity, pageSize: geometry.pageSize,
-      meta: recovery.meta, pageCount: recovery.space.pageCount, isMetaSpare: false,
-      options: options)
+      file, path: old.path, in: old.fileSystem, page: recovery.page, meta: recovery.meta,
+      pageCount: recovery.space.pageCount, isMetaSpare: false, options: options)
     storage?.reserve.settle()
     mayHaveStrayPages = false
     directRuns = []

@@ -148,15 +148,26 @@ final class StoreCore: @unchecked Sendable {
     defer { withExtendedLifetime(version) {} }
     var report = try Inspection.inspect(version.space, progress: progress)
     guard let file = lockedFile else { return report }
-    // Page 0 has a checksum over its first bytes only; nothing is ever written after them.
+    // Page 0 has a checksum over its first bytes only; nothing is ever written after them. A store
+    // that is open without it has it from a meta page.
     let page = PageMemory(byteCount: geometry.pageSize)
     let count = try page.withBytes { bytes throws(StorageError) in
       try file.read(at: 0, into: bytes)
     }
-    if page.bytes.prefix(count).dropFirst(IdentityPage.byteCount).contains(where: { $0 != 0 }) {
+    let bytes = UnsafeRawBufferPointer(rebasing: page.bytes[..<count])
+    var used = IdentityPage.largestByteCount
+    do throws(StorageError) {
+      used = try IdentityPage(from: bytes, path: "", isReadOnly: true).byteCount
+    } catch .damaged(let page, let reason) {
+      report.findings.append(.init(page: page, message: reason))
+    } catch .notAStore {
+      report.findings.append(.init(page: .identity, message: "it does not begin as a store does"))
+    }
+    if bytes.dropFirst(used).contains(where: { $0 != 0 }) {
       report.findings.append(
         .init(page: .identity, message: "there is something where nothing is ever written"))
     }
+    withExtendedLifetime(page) {}
     return report
   }
 

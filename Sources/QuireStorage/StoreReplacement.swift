@@ -117,8 +117,8 @@ struct StoreReplacement {
         try old.readFully(at: 0, into: bytes, path: path)
       }
       let bytes = UnsafeRawBufferPointer(head.bytes)
-      let page = try IdentityPage(from: bytes, path: path, isReadOnly: true)
-      if let (newest, other) = MetaPage.both(in: bytes, checksum, pageSize: page.pageSize) {
+      let pageSize = try IdentityPage.read(from: old, path: path).pageSize
+      if let (newest, other) = MetaPage.both(in: bytes, checksum, pageSize: pageSize) {
         epochs = [newest.epoch] + (other.map { [$0.epoch] } ?? [])
       }
       withExtendedLifetime(head) {}

@@ -85,7 +85,8 @@ package struct CrashEnumeration {
   /// Goes through all of it, or to the first failure.
   package mutating func run() -> Outcome {
     do {
-      try explore(scenario, SimulatedDisk(ignoring: ignored), nil, depth: 0, path: [])
+      try explore(
+        scenario, SimulatedDisk(try scenario.files, ignoring: ignored), nil, depth: 0, path: [])
     } catch {
       outcome.failure =
         error as? Failure ?? Failure(scenario: scenario, path: [], problem: "\(error)")

@@ -26,10 +26,23 @@ extension Scenario {
       .put(.index, keys: 3..<9, byteCount: 20, version: 13), .commit, .release, .die,
     ], name: "scripted")
 
+  /// A store of format 1 is written by this release: a process dies right after the first commit,
+  /// and one closes the store before the next.
+  package static let upgrading: Scenario = {
+    var scenario = Scenario(
+      [
+        .reopen, .put(.records, keys: 0..<9, byteCount: 20, version: 1), .commit, .die,
+        .put(.records, keys: 0..<9, byteCount: 60, version: 2), .commit, .reopen,
+        .put(.index, keys: 0..<9, byteCount: 20, version: 3), .commit, .checkpoint,
+      ], name: "upgrading")
+    scenario.beginsInFormat1 = true
+    return scenario
+  }()
+
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
     aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, expiring,
-    goingRound, idling, givenUp, spilling, spillingIntoFreed,
+    goingRound, idling, givenUp, spilling, spillingIntoFreed, upgrading,
   ]
 
   /// Transactions whose pages go to the file before the commit: in new places, and where they are;
@@ -263,6 +276,7 @@ extension Scenario {
     if forks.below(2) == 0 { workload.transactionByteLimit = 0 }
     if forks.below(2) == 0 { workload.retainedByteLimit = 0 }
     workload.reservesRoom = forks.below(2) == 0
+    workload.tailByteCount = [0, 28, 64][forks.below(3)]
     return workload
   }
 

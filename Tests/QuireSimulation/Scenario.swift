@@ -6,6 +6,10 @@ package struct Scenario: Sendable, CustomStringConvertible {
   package var steps: [Step]
   package var seed: UInt64
   package var pageSize = 512
+  /// The bytes at the end of pages that are left out.
+  package var tailByteCount = 0
+  /// Whether the store is there at first, empty, as a release of format 1 has made it.
+  package var beginsInFormat1 = false
   package var checkpointByteLimit = 10 << 10
   package var durability = Durability.full
   /// 64 pages at least.
@@ -24,7 +28,9 @@ package struct Scenario: Sendable, CustomStringConvertible {
   }
 
   package var description: String {
-    "\(name), seed \(seed), pages of \(pageSize) bytes, checkpoints at \(checkpointByteLimit), "
+    "\(name), seed \(seed), pages of \(pageSize) bytes with a tail of \(tailByteCount), "
+      + (beginsInFormat1 ? "in format 1 at first, " : "")
+      + "checkpoints at \(checkpointByteLimit), "
       + "a cache of \(cacheByteLimit), transactions of \(transactionByteLimit), "
       + "\(retainedByteLimit) for snapshots, "
       + "durability \(durability)\(reservesRoom ? ", with a reserve" : ""): "

@@ -29,6 +29,7 @@ package final class ScenarioRun {
     self.scenario = scenario
     self.disk = disk
     self.oracle = SharedOracle(oracle ?? Oracle(durability: scenario.durability))
+    if scenario.beginsInFormat1 { self.oracle.change { $0.isCreated = true } }
     options = scenario.options
   }
 
@@ -286,9 +287,22 @@ extension Scenario {
   package static func backupPath(_ number: Int) -> String { "backup-\(number)" }
   package static let identity = StoreIdentity(high: 17, low: 4)
 
+  /// What is on the disk at first.
+  var files: [String: [UInt8]] {
+    get throws {
+      guard beginsInFormat1 else { return [:] }
+      let files = MemoryFileSystem()
+      try PageStore.open(Scenario.path, options: options, in: files).close()
+      let store = files.bytes(of: Scenario.path).flatMap(StoreForgery.inFormat1)
+      guard let store else { throw Violation("no store of format 1 could be made") }
+      return [Scenario.path: store]
+    }
+  }
+
   package var options: PageStoreOptions {
     var options = PageStoreOptions()
     options.pageSize = pageSize
+    options.tailByteCount = tailByteCount
     options.checkpointByteLimit = checkpointByteLimit
     options.durability = durability
     options.cacheByteLimit = cacheByteLimit

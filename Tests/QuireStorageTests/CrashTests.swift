@@ -127,6 +127,7 @@ import Testing
     // Those which the first workload does not need begin with the one that needs them.
     let first: [SyncReason: Scenario] = [
       .settledMeta: ordered, .checkpointLog: ordered, .directPages: .aroundLog,
+      .identityCopy: .upgrading,
     ]
     var table: [String] = []
     for reason in Amount.some(of: SyncReason.allCases, oneIn: 5, at: 0) {

@@ -117,9 +117,28 @@ struct PageProofTests {
     }
   }
 
-  @Test func `a flipped bit in the identity names page 0`() throws {
+  @Test func `a flipped bit in the identity names page 0, and the next writer mends it`() throws {
     let bytes = try closedStore()
-    for offset in 24..<48 {
+    var options = Proof.options
+    options.isReadOnly = true
+    for offset in 24..<104 {
+      var flipped = bytes
+      flipped[offset] ^= 1
+      let fileSystem = MemoryFileSystem()
+      fileSystem.setBytes(flipped, of: "store")
+      let store = try PageStore.open("store", options: options, in: fileSystem)
+      #expect(try store.check().findings.map { $0.page?.rawValue } == [0], "byte \(offset)")
+      try store.close()
+      #expect(try damagedPages(flipped).isEmpty, "byte \(offset)")
+      try PageStore.open("store", options: Proof.options, in: fileSystem).close()
+      #expect(fileSystem.bytes(of: "store") == bytes)
+    }
+  }
+
+  @Test func `without a copy in a meta page a flipped bit in the identity is an error`() throws {
+    var bytes = try closedStore()
+    for page in 1...2 { bytes[page * 512 + 130] ^= 1 }
+    for offset in 24..<104 {
       var flipped = bytes
       flipped[offset] ^= 1
       #expect(try damagedPages(flipped) == [0], "byte \(offset)")

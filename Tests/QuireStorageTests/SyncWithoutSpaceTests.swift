@@ -10,7 +10,8 @@ import Testing
 @Suite struct `Syncs without space` {
   /// What a program does; together they make every kind of sync.
   private enum Action: CaseIterable {
-    case create, commit, commitAfterOldLog, commitAgain, build, checkpoint, orderedCheckpoint
+    case create, commit, commitAfterOldLog, commitToFormat1, commitAgain, build, checkpoint,
+      orderedCheckpoint
     case close, recover, backUp, compact, restore, destroy
 
     private var options: PageStoreOptions {
@@ -31,9 +32,12 @@ import Testing
       try store.checkpoint()
       try Proof.put(store, 0..<40, 2)
       switch self {
-      case .commit, .commitAfterOldLog:
+      case .commit, .commitAfterOldLog, .commitToFormat1:
         let log = disk.files["store-log"] ?? []
         try store.close()
+        if self == .commitToFormat1, let old = disk.files["store"].flatMap(StoreForgery.inFormat1) {
+          disk.alter { $0.put(old, at: "store") }
+        }
         if self == .commitAfterOldLog { disk.alter { $0.put(log, at: "store-log") } }
         return try PageStore.open("store", options: options, in: disk)
       case .restore:
@@ -52,7 +56,7 @@ import Testing
     func perform(_ store: PageStore?, _ disk: SimulatedDisk) throws {
       switch self {
       case .create, .recover: _ = try PageStore.open("store", options: options, in: disk)
-      case .commit, .commitAfterOldLog, .commitAgain:
+      case .commit, .commitAfterOldLog, .commitToFormat1, .commitAgain:
         try store.map { try Proof.put($0, 0..<40, 3) }
       case .build: try store.map { try Proof.build($0, "large", 3) }
       case .checkpoint, .orderedCheckpoint: try store?.checkpoint()

@@ -229,6 +229,8 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   /// A meta page that another process wrote, once more, before what it made history in the log
   /// goes.
   case settledMeta
+  /// A meta page with a copy of the first page, before that is written over.
+  case identityCopy
   /// A commit's record in the log.
   case commit
   /// The log as recovery read it, before pages are written from it.

@@ -15,18 +15,27 @@ package struct BytePart: Sendable {
 }
 
 extension IdentityPage {
-  static var parts: [BytePart] {
-    [
+  static func parts(of version: FormatVersion) -> [BytePart] {
+    var parts = [
       BytePart(0, 16, "what this file is"), BytePart(majorOffset, 2, "format, major"),
       BytePart(minorOffset, 2, "format, minor"), BytePart(pageSizeOffset, 4, "page size"),
-      BytePart(identityOffset, 16, "identity"), BytePart(checksumOffset, 8, "checksum"),
+      BytePart(identityOffset, 16, "identity"),
     ]
+    if version.major != FormatVersion.first.major {
+      parts += [
+        BytePart(flagsOffset, 4, "flags"), BytePart(tailOffset, 2, "bytes at the end of pages"),
+        BytePart(46, 2, "zeros"), BytePart(cipherOffset, 16, "cipher"),
+        BytePart(keyOffset, 16, "key"), BytePart(keyCheckOffset, 16, "check of the key"),
+      ]
+    }
+    parts.append(BytePart(checksumOffset(version), 8, "checksum"))
+    return parts
   }
 }
 
 extension MetaPage {
-  static var parts: [BytePart] {
-    [
+  static func parts(of version: FormatVersion) -> [BytePart] {
+    let parts = [
       BytePart(0, 8, "checksum"), BytePart(sequenceOffset, 8, "sequence"),
       BytePart(epochOffset, 8, "epoch of the log"), BytePart(commitOffset, 8, "last commit"),
       BytePart(pageCountOffset, 4, "pages"), BytePart(flagsOffset, 4, "flags"),
@@ -35,6 +44,9 @@ extension MetaPage {
       BytePart(freePageCountOffset, 4, "free pages"), BytePart(60, 4, "zeros"),
       BytePart(mapCommitOffset, 8, "commit of the first map"),
     ]
+    if version.major == FormatVersion.first.major { return parts }
+    let copy = IdentityPage.checksumOffset(version) + 8
+    return parts + [BytePart(identityCopyOffset, copy, "page 0 once more")]
   }
 }
 

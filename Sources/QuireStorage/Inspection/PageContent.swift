@@ -130,7 +130,7 @@ extension StoreAnatomy {
       stamp: stamp, tree: tree,
       entryCount: isNode || type == .overflow ? page.count : nil,
       freeByteCount: isNode
-        ? page.freeBytes : type == .overflow ? max(0, pageSize - 24 - page.count) : nil,
+        ? page.freeBytes : type == .overflow ? max(0, image.geometry.capacity - page.count) : nil,
       isFromLog: loaded.isFromLog, defect: image.defect(of: loaded, stamp: stamp))
   }
 
@@ -156,8 +156,8 @@ extension StoreAnatomy {
       expectedChecksum: isChecked
         ? image.checksum.ofPage(id, page, pageSize: pageSize) : nil)
     switch id {
-    case .identity: content.parts = IdentityPage.parts
-    case .metaA, .metaB: content.parts = MetaPage.parts
+    case .identity: content.parts = IdentityPage.parts(of: image.version)
+    case .metaA, .metaB: content.parts = MetaPage.parts(of: image.version)
     default: addParts(of: page, id, to: &content)
     }
     return content

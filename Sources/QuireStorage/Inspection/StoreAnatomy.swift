@@ -117,6 +117,9 @@ package struct StoreAnatomy {
   }
 
   package var isSound: Bool { findings.isEmpty }
+
+  /// The bytes of a page that content can have.
+  package var pageCapacity: Int { image.geometry.capacity }
 }
 
 extension StoreAnatomy.Meta {

@@ -1,12 +1,15 @@
 // The identity of a store whose first page is damaged.
 extension StoreImage {
-  /// The identity of a file whose first page is damaged: its page size is that which the first map
-  /// has. Of the identity that the page says and that of the log beside the store one is right if
+  /// The identity of a file whose first page is damaged: the copy in a meta page. Without one, as
+  /// before format 2, the page size is that which the first map has; of the identity that the page says and that of the log beside the store one is right if
   /// it gives the map's checksum.
   static func identity(
     _ page: IdentityPage, of file: any File, path: String, _ reason: String,
     _ fileSystem: any FileSystem
   ) throws(StorageError) -> (page: IdentityPage, isKnown: Bool) {
+    if let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: true) {
+      return (copy, true)
+    }
     for power in 9...15 {
       let pageSize = 1 << power
       let memory = PageMemory(byteCount: pageSize)
@@ -24,8 +27,8 @@ extension StoreImage {
       let right = identities.first {
         Checksum($0).ofPage(.firstMap, map, pageSize: pageSize) == map.checksum
       }
-      var found = IdentityPage(pageSize: pageSize, identity: right ?? page.identity)
-      if page.version.major == FormatVersion.current.major { found.version = page.version }
+      var found = IdentityPage(PageGeometry(pageSize: pageSize), right ?? page.identity)
+      found.version = page.version == .first ? .first : .current
       return (found, right != nil)
     }
     throw .damaged(page: .identity, reason: "\(reason); and page 3 does not tell the page size")

@@ -60,7 +60,9 @@ final class StoreImage {
       // With a page size that can be one, the rest may still be shown.
       findings.append(.init(page: .identity, message: reason))
       let readable = IdentityPage(unchecked: UnsafeRawPointer(head.base))
-      if salvages {
+      if let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: true) {
+        page = copy
+      } else if salvages {
         (page, isIdentityKnown) = try StoreImage.identity(
           readable, of: file, path: path, reason, fileSystem)
       } else {
@@ -78,10 +80,10 @@ final class StoreImage {
     self.isIdentityKnown = isIdentityKnown
     version = page.version
     identity = page.identity
-    geometry = PageGeometry(pageSize: page.pageSize)
+    geometry = page.geometry
     checksum = Checksum(identity)
     pageCount = UInt32(clamping: (fileByteCount + page.pageSize - 1) / page.pageSize)
-    let rest = head.bytes[..<min(headByteCount, page.pageSize)].dropFirst(IdentityPage.byteCount)
+    let rest = head.bytes[..<min(headByteCount, page.pageSize)].dropFirst(page.byteCount)
     if rest.contains(where: { $0 != 0 }) {
       findings.append(
         .init(page: .identity, message: "there is something where nothing is ever written"))

@@ -10,7 +10,7 @@ extension StoreFile {
     publishing: (() throws(StorageError) -> Void) throws(StorageError) -> Void
   ) throws(StorageError) {
     let identity = options.identity ?? .random()
-    let content = try initialContent(identity, pageSize: options.pageSize)
+    let content = try initialContent(identity, options.geometry)
     let new = try NewFile(for: path, in: fileSystem)
     do throws(StorageError) {
       try new.file.write(content, at: 0)
@@ -29,9 +29,10 @@ extension StoreFile {
   }
 
   private static func initialContent(
-    _ identity: StoreIdentity, pageSize: Int
+    _ identity: StoreIdentity, _ geometry: PageGeometry
   ) throws(StorageError) -> PageMemory {
-    let version = PageSpace.empty(PageGeometry(pageSize: pageSize))
+    let pageSize = geometry.pageSize
+    let version = PageSpace.empty(geometry)
     let space = version.space
     defer { space.retireEverything() }
     let memory = PageMemory(byteCount: Int(space.pageCount) * pageSize)

@@ -39,7 +39,8 @@ final class LogReader {
   private(set) var reach: UInt32 = 0
   let fileByteCount: Int
   private let checksum: Checksum
-  private let pageSize: Int
+  private let geometry: PageGeometry
+  private var pageSize: Int { geometry.pageSize }
   private let epoch: UInt64
   private let path: String
   /// Whether records have what format 1.1 of the log brought.
@@ -62,7 +63,8 @@ final class LogReader {
   ///   ``StorageError/logCutShort(path:byteCount:atLeast:)``, or an error of the file.
   init(
     _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage,
-    headerEpochs: ClosedRange<UInt64>, pageSize: Int, images: PageImages?, storeFile: any File,
+    headerEpochs: ClosedRange<UInt64>, geometry: PageGeometry, images: PageImages?,
+    storeFile: any File,
     isDemanded: Bool, newPageByteLimit: Int
   ) throws(StorageError) {
     self.images = images
@@ -70,15 +72,15 @@ final class LogReader {
     self.file = file
     self.meta = meta
     checksum = Checksum(identity)
-    self.pageSize = pageSize
+    self.geometry = geometry
     self.path = path
     epoch = meta.epoch
     lastCommit = meta.lastCommit
     pageCount = meta.pageCount
     freePageCount = meta.freePageCount
     fileByteCount = try file.byteCount()
-    storePageCount = try storeFile.byteCount() / pageSize
-    newPageLimit = newPageByteLimit / pageSize
+    storePageCount = try storeFile.byteCount() / geometry.pageSize
+    newPageLimit = newPageByteLimit / geometry.pageSize
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
     guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
     try requireKnownVersion(window)
@@ -100,7 +102,7 @@ final class LogReader {
       try replay(record, window)
     }
     if let missing { use(missing) }
-    reach = PageGeometry(pageSize: pageSize).reach(filePageCount: storePageCount) {
+    reach = geometry.reach(filePageCount: storePageCount) {
       pages[$0] != nil
     }
     // Pages after the last one are never read.
@@ -112,7 +114,7 @@ final class LogReader {
   /// Whether a later record gave a page back: then nothing misses it, and recovery has not written
   /// it either. Its map is in the log, as every record has the maps of the pages that it changes.
   private func isFreed(_ id: PageID) -> Bool {
-    guard let (map, index) = PageGeometry(pageSize: pageSize).stampLocation(of: id),
+    guard let (map, index) = geometry.stampLocation(of: id),
       let frame = pages[map]
     else { return false }
     return PageMap.entry(index, in: Page(frame.base)) == 0

@@ -4,7 +4,11 @@
 /// demand; a page with a wrong checksum or contradictory content is an error then, and all others
 /// remain readable.
 struct Recovery {
-  let identity: StoreIdentity
+  /// The first page, or its copy.
+  let page: IdentityPage
+  var identity: StoreIdentity { page.identity }
+  /// Whether the first page is damaged, and a meta page had the copy.
+  let isIdentityDamaged: Bool
   let meta: MetaPage
   /// The number of bytes in the store's file.
   let fileByteCount: Int
@@ -34,17 +38,17 @@ struct Recovery {
     fileByteCount = try file.byteCount()
     var head = try Recovery.read(
       file, path, byteCount: min(Recovery.headByteCount, fileByteCount))
-    let page = try IdentityPage(
-      from: UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount]), path: path,
+    (page, isIdentityDamaged) = try Recovery.identity(
+      UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount]), of: file, path,
       isReadOnly: isReadOnly)
-    let geometry = PageGeometry(pageSize: page.pageSize)
+    let geometry = page.geometry
     if page.pageSize * Int(PageID.firstFree.rawValue) > head.byteCount {
       let byteCount = page.pageSize * Int(PageID.firstFree.rawValue)
       head = try Recovery.read(file, path, byteCount: min(byteCount, fileByteCount))
     }
     defer { withExtendedLifetime(head.memory) {} }
     let bytes = UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount])
-    identity = page.identity
+    let identity = page.identity
     let checksum = Checksum(identity)
     guard let (newest, other) = MetaPage.both(in: bytes, checksum, pageSize: page.pageSize) else {
       throw .damaged(
@@ -109,6 +113,19 @@ struct Recovery {
     } catch .damaged(_, let reason) {
       space.retireEverything()
       throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read: \(reason)")
+    }
+  }
+
+  private static func identity(
+    _ head: UnsafeRawBufferPointer, of file: any File, _ path: String, isReadOnly: Bool
+  ) throws(StorageError) -> (page: IdentityPage, isDamaged: Bool) {
+    do throws(StorageError) {
+      return (try IdentityPage(from: head, path: path, isReadOnly: isReadOnly), false)
+    } catch .damaged(let page, let reason) {
+      guard
+        let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: isReadOnly)
+      else { throw .damaged(page: page, reason: reason) }
+      return (copy, true)
     }
   }
 
@@ -193,7 +210,7 @@ struct Recovery {
       do throws(StorageError) {
         let reader = try LogReader(
           file, path: logPath, identity: identity, meta: begun,
-          headerEpochs: meta.epoch...begun.epoch, pageSize: geometry.pageSize,
+          headerEpochs: meta.epoch...begun.epoch, geometry: geometry,
           images: try readImages(path, fileSystem, begun, identity, geometry),
           storeFile: storeFile, isDemanded: false, newPageByteLimit: limit)
         if !reader.records.isEmpty { return reader }
@@ -203,14 +220,14 @@ struct Recovery {
       do throws(StorageError) {
         _ = try LogReader(
           file, path: logPath, identity: identity, meta: meta, headerEpochs: 0...(.max),
-          pageSize: geometry.pageSize, images: nil, storeFile: storeFile, isDemanded: false,
+          geometry: geometry, images: nil, storeFile: storeFile, isDemanded: false,
           newPageByteLimit: limit)
       } catch .logForeign {}
       return nil
     }
     return try LogReader(
       file, path: logPath, identity: identity, meta: meta, headerEpochs: meta.epoch...meta.epoch,
-      pageSize: geometry.pageSize,
+      geometry: geometry,
       images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile,
       isDemanded: true, newPageByteLimit: limit)
   }

@@ -7,6 +7,7 @@ struct StoreCopy {
   private static let batchPageCount = 256
 
   private var space: PageSpace { version.space }
+  private var page: IdentityPage { IdentityPage(space.geometry, identity) }
 
   init(_ version: OwnedVersion, identity: StoreIdentity, epoch: UInt64 = 0) {
     self.version = version
@@ -49,7 +50,7 @@ struct StoreCopy {
     target.initializeMemory(as: UInt8.self, repeating: 0, count: space.pageSize)
     switch id {
     case .identity:
-      IdentityPage(pageSize: space.pageSize, identity: identity).encode(in: target)
+      page.encode(in: target)
     case .metaA, .metaB:
       let ticket = try space.enter()
       defer { space.leave(ticket) }
@@ -58,9 +59,9 @@ struct StoreCopy {
         pageCount: space.pageCount, freePageCount: UInt32(space.freePageCount),
         mapCommit: try space.page(.firstMap).commit,
         logOffset: UInt64(LogFormat.recordsStart), logChain: 0, isClean: true)
-      let page = meta.encoded(checksum, pageSize: space.pageSize)
-      target.copyMemory(from: page.base, byteCount: space.pageSize)
-      withExtendedLifetime(page) {}
+      let memory = meta.encoded(checksum, page)
+      target.copyMemory(from: memory.base, byteCount: space.pageSize)
+      withExtendedLifetime(memory) {}
     default:
       let ticket = try space.enter()
       defer { space.leave(ticket) }

@@ -21,9 +21,11 @@ final class StoreFile: @unchecked Sendable {
   let path: String
   let file: any File
   let fileSystem: any FileSystem
-  let identity: StoreIdentity
+  /// The first page, as it is on disk.
+  private(set) var page: IdentityPage
+  var identity: StoreIdentity { page.identity }
+  var pageSize: Int { page.pageSize }
   let checksum: Checksum
-  let pageSize: Int
   let durability: Durability
   private let imageByteLimit: Int
   let reserve: DiskReserve
@@ -41,23 +43,22 @@ final class StoreFile: @unchecked Sendable {
   var isMetaSpare: Bool
 
   init(
-    _ file: any File, path: String, in fileSystem: any FileSystem, identity: StoreIdentity,
-    pageSize: Int, meta: MetaPage, pageCount: UInt32, isMetaSpare: Bool, options: PageStoreOptions
+    _ file: any File, path: String, in fileSystem: any FileSystem, page: IdentityPage,
+    meta: MetaPage, pageCount: UInt32, isMetaSpare: Bool, options: PageStoreOptions
   ) {
     self.isMetaSpare = isMetaSpare
     self.file = file
     self.path = path
     self.fileSystem = fileSystem
-    self.identity = identity
-    self.pageSize = pageSize
+    self.page = page
     self.meta = meta
-    checksum = Checksum(identity)
+    checksum = Checksum(page.identity)
     durability = options.durability
     largestLogByteLimit = options.checkpointByteLimit
     logByteLimit = min(4 << 20, options.checkpointByteLimit)
     imageByteLimit = options.imageByteLimit
     reserve = DiskReserve(
-      file, pagesByteCount: Int(pageCount) * pageSize, limit: options.reserveByteLimit)
+      file, pagesByteCount: Int(pageCount) * page.pageSize, limit: options.reserveByteLimit)
     // The last process may have ended while overwriting pages.
     imagesAreNeeded = !meta.isClean
   }
@@ -98,6 +99,7 @@ final class StoreFile: @unchecked Sendable {
       try checkNames(nil)
       // What lies under the log's name may be that of another store, which has the name now.
       try checkName()
+      if !page.isCurrent { try becomeCurrent() }
       // In a new file, not over an older log: of a write that a crash cuts short, and a second one
       // that is cut short in its place, a record might be combined that was lost since the first.
       // And a process that still has a deleted store's log open may write to it.
@@ -140,8 +142,7 @@ final class StoreFile: @unchecked Sendable {
       throw .unknown(error)
     }
     do throws(StorageError) {
-      let page = next.encoded(checksum, pageSize: pageSize)
-      try file.write(page, at: Int(next.id.rawValue) * pageSize)
+      try writeWithoutSync(next)
     } catch {
       // The commit stands, since recovery finds it without this page; but whatever is there now,
       // the other page must not be written over.
@@ -159,8 +160,7 @@ final class StoreFile: @unchecked Sendable {
   /// about to replace.
   func settleMeta() throws(StorageError) {
     if durability != .none { try secureImages() }
-    let page = meta.encoded(checksum, pageSize: pageSize)
-    try file.write(page, at: Int(meta.id.rawValue) * pageSize)
+    try writeWithoutSync(meta)
     if durability != .none { try sync(for: .settledMeta) }
   }
 
@@ -184,6 +184,28 @@ final class StoreFile: @unchecked Sendable {
       guard reserve.giveUp() else { throw .noSpaceLeft(path: logPath) }
       try recovery.secureLog(of: path, file, in: fileSystem)
     }
+  }
+
+  /// Gives a closed store of an earlier format the present one.
+  ///
+  /// Nothing but the first page says what a file is, and its place cannot be had twice. So a meta
+  /// page repeats it first: if a crash cuts the page short, it is read from there, and written once
+  /// more. To an earlier release a store with that meta page alone is as it was.
+  private func becomeCurrent() throws(StorageError) {
+    let new = page.current
+    var next = meta
+    next.sequence += 1
+    try file.write(next.encoded(checksum, new), at: Int(next.id.rawValue) * pageSize)
+    if durability != .none { try sync(for: .identityCopy) }
+    meta = next
+    try write(new)
+  }
+
+  /// Writes the first page, of which a meta page on disk has a copy. Later meta pages have it too,
+  /// so that no sync is needed.
+  func write(_ new: IdentityPage) throws(StorageError) {
+    try file.write(new.encoded, at: 0)
+    page = new
   }
 
   /// Erases a damaged meta page before anything else is written: a crash while the next one is
@@ -362,10 +384,13 @@ final class StoreFile: @unchecked Sendable {
   }
 
   private func write(_ next: MetaPage, for reason: SyncReason) throws(StorageError) {
-    let page = next.encoded(checksum, pageSize: pageSize)
-    try file.write(page, at: Int(next.id.rawValue) * pageSize)
+    try writeWithoutSync(next)
     if durability != .none { try sync(for: reason) }
     meta = next
+  }
+
+  private func writeWithoutSync(_ meta: MetaPage) throws(StorageError) {
+    try file.write(meta.encoded(checksum, page), at: Int(meta.id.rawValue) * pageSize)
   }
 
   /// Makes durable what was written to the store's file. After one failure all later calls fail:

@@ -28,13 +28,18 @@ struct MetaPage: Equatable {
   static let logChainOffset = 48
   static let freePageCountOffset = 56
   static let mapCommitOffset = 64
+  /// Since format 2: the identity page again.
+  static let identityCopyOffset = 128
   private static let cleanFlag: UInt32 = 1
 
   /// The page that a sequence number is written to.
   var id: PageID { sequence & 1 == 1 ? .metaA : .metaB }
 
   /// The page's bytes.
-  func encoded(_ checksum: Checksum, pageSize: Int) -> PageMemory {
+  ///
+  /// - Parameter identity: of which they have a copy, but for format 1.
+  func encoded(_ checksum: Checksum, _ identity: IdentityPage) -> PageMemory {
+    let pageSize = identity.pageSize
     let memory = PageMemory(byteCount: pageSize)
     memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize)
     memory.base.setU64(sequence, at: MetaPage.sequenceOffset)
@@ -46,6 +51,7 @@ struct MetaPage: Equatable {
     memory.base.setU64(logOffset, at: MetaPage.logOffsetOffset)
     memory.base.setU64(logChain, at: MetaPage.logChainOffset)
     memory.base.setU32(isClean ? MetaPage.cleanFlag : 0, at: MetaPage.flagsOffset)
+    if identity.isCurrent { identity.encode(in: memory.base + MetaPage.identityCopyOffset) }
     let page = MutablePage(memory.base)
     page.checksum = checksum.ofPage(id, page.page, pageSize: pageSize)
     return memory
@@ -100,6 +106,47 @@ struct MetaPage: Equatable {
     case (let only?, nil), (nil, let only?): return (only, nil)
     case (nil, nil): return nil
     }
+  }
+
+  /// The identity that the meta pages repeat, for a file whose first page is damaged: its checksum
+  /// is that of the copy, and that of the meta page is seeded with the identity it has.
+  ///
+  /// - Returns: the copy in the meta page with the highest sequence number; `nil` if none has one.
+  /// - Throws: an error of the file; as ``IdentityPage/init(from:path:isReadOnly:)`` if this release
+  ///   cannot open such a store.
+  static func identityCopy(
+    in file: any File, path: String, isReadOnly: Bool
+  ) throws(StorageError) -> IdentityPage? {
+    var newest: (sequence: UInt64, identity: IdentityPage)?
+    for power in 9...15 {
+      let pageSize = 1 << power
+      let memory = PageMemory(byteCount: pageSize)
+      defer { withExtendedLifetime(memory) {} }
+      for id in [PageID.metaA, .metaB] {
+        let count = try memory.withBytes { bytes throws(StorageError) in
+          try file.read(at: Int(id.rawValue) * pageSize, into: bytes)
+        }
+        guard count == pageSize else { continue }
+        let copy = UnsafeRawBufferPointer(
+          start: memory.base + identityCopyOffset, count: IdentityPage.largestByteCount)
+        let identity: IdentityPage
+        do throws(StorageError) {
+          identity = try IdentityPage(from: copy, path: path, isReadOnly: isReadOnly)
+        } catch .notAStore {
+          continue
+        } catch .damaged {
+          continue
+        }
+        guard identity.pageSize == pageSize,
+          let meta = MetaPage(
+            Page(memory.base), at: id, Checksum(identity.identity), pageSize: pageSize)
+        else { continue }
+        if newest.map({ $0.sequence < meta.sequence }) ?? true {
+          newest = (meta.sequence, identity)
+        }
+      }
+    }
+    return newest?.identity
   }
 
   /// Why no meta page is whole, in a file of so many bytes.

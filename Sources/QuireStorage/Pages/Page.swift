@@ -91,15 +91,21 @@ struct MutablePage {
   ///
   /// All of it is zeroed, so that the file depends on nothing but what was stored.
   ///
-  /// - Parameter zeroing: the number of bytes to zero; the caller writes all the others.
+  /// - Parameter zeroing: the number of bytes to zero; the caller writes all the others, but for
+  ///   the tail.
   func initialize(
-    _ type: PageType, level: Int, commit: CommitNumber, pageSize: Int, zeroing: Int? = nil
+    _ type: PageType, level: Int, commit: CommitNumber, in geometry: PageGeometry,
+    zeroing: Int? = nil
   ) {
-    base.initializeMemory(as: UInt8.self, repeating: 0, count: zeroing ?? pageSize)
+    base.initializeMemory(as: UInt8.self, repeating: 0, count: zeroing ?? geometry.pageSize)
+    if zeroing != nil {
+      (base + geometry.contentEnd).initializeMemory(
+        as: UInt8.self, repeating: 0, count: geometry.pageSize - geometry.contentEnd)
+    }
     self.commit = commit
     base.storeBytes(of: type.rawValue, toByteOffset: PageHeader.type, as: UInt8.self)
     base.storeBytes(of: UInt8(level), toByteOffset: PageHeader.level, as: UInt8.self)
-    cellStart = pageSize
-    freeBytes = pageSize - PageHeader.byteCount
+    cellStart = geometry.contentEnd
+    freeBytes = geometry.capacity
   }
 }

@@ -210,7 +210,7 @@ final class PageEditor {
   func create(_ type: PageType, level: Int, at id: PageID) -> MutablePage {
     let frame = PageFrame(pageSize: pageSize)
     let page = MutablePage(frame.base)
-    page.initialize(type, level: level, commit: commit, pageSize: pageSize)
+    page.initialize(type, level: level, commit: commit, in: space.geometry)
     space.set(id, to: frame.intoTable())
     touched.append(id)
     ownPageCount += 1

@@ -1,13 +1,25 @@
-/// The layout that follows from the page size alone.
+/// The layout that follows from the page size, and from the bytes at the end of each page that
+/// belong to a cipher.
 struct PageGeometry: Hashable, Sendable {
   let pageSize: Int
+  /// Where the content of a page ends.
+  let contentEnd: Int
+
+  /// - Parameter tailByteCount: at most ``tailLimit``.
+  init(pageSize: Int, tailByteCount: Int = 0) {
+    self.pageSize = pageSize
+    contentEnd = pageSize - tailByteCount
+  }
+
+  /// More than any cipher needs, and little enough for four entries in each page.
+  static let tailLimit = 64
 
   static func isLegal(pageSize: Int) -> Bool {
     pageSize >= 512 && pageSize <= 32_768 && pageSize & (pageSize - 1) == 0
   }
 
-  /// The bytes of a page after its header.
-  var capacity: Int { pageSize - PageHeader.byteCount }
+  /// The bytes of a page after its header, before its tail.
+  var capacity: Int { contentEnd - PageHeader.byteCount }
   /// The longest index key: four entries fit in an inner node, whatever its keys.
   var keyLimit: Int { capacity / 4 - 32 }
   /// The longest value kept in its leaf; longer ones go to a run of overflow pages.

@@ -14,7 +14,7 @@ extension PageSpace {
     func add(_ id: PageID, _ type: PageType) -> MutablePage {
       let frame = PageFrame(pageSize: geometry.pageSize)
       let page = MutablePage(frame.base)
-      page.initialize(type, level: 0, commit: commit, pageSize: geometry.pageSize)
+      page.initialize(type, level: 0, commit: commit, in: geometry)
       space.set(id, to: frame.intoTable())
       return page
     }

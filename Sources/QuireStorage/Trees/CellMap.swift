@@ -19,15 +19,16 @@ enum CellMap {
   ///   - cellStart: where the lowest cell begins; what is below it is no hole.
   ///   - range: the bytes of each cell, no two of which overlap.
   static func hole(
-    of byteCount: Int, from cellStart: Int, pageSize: Int, count: Int, _ range: (Int) -> Range<Int>
+    of byteCount: Int, from cellStart: Int, contentEnd: Int, count: Int,
+    _ range: (Int) -> Range<Int>
   ) -> Int? {
-    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: pageSize / 64) { words in
+    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: (contentEnd + 63) / 64) { words in
       words.initialize(repeating: 0)
       for slot in 0..<count { _ = mark(range(slot), in: words) }
       var best: (start: Int, byteCount: Int)?
       var start = firstBit(false, from: cellStart, in: words)
-      while start + byteCount <= pageSize {
-        let end = firstBit(true, from: start, in: words)
+      while start + byteCount <= contentEnd {
+        let end = min(firstBit(true, from: start, in: words), contentEnd)
         if end - start == byteCount { return start }
         if end - start > byteCount, end - start < best?.byteCount ?? .max {
           best = (start, end - start)

@@ -63,7 +63,7 @@ struct IndexEntries {
   /// A prefix under which a node can hold some entries: the longest that they share if they fit,
   /// else the one the node has; `nil` when they do not fit.
   func fittingPrefix(_ range: Range<Int>, sharesPrefix: Bool, _ scratch: NodeScratch) -> Int? {
-    let capacity = scratch.pageSize - PageHeader.byteCount
+    let capacity = scratch.geometry.capacity
     let common = commonPrefix(range, scratch)
     if byteCount(range, prefix: common) <= capacity { return common }
     // A longer prefix can take more room than it saves: short keys leave nothing to save.
@@ -80,7 +80,7 @@ struct IndexEntries {
       prefix == 0 ? IndexLayout.lowestKey : key(at: lowest, room: scratch.secondKey)
     var filling = IndexFilling(
       target, level: node.level, commit: target.commit, prefix: prefix, of: prefixKey,
-      count: range.count, pageSize: scratch.pageSize)
+      count: range.count, in: scratch.geometry)
     var next = range.lowerBound
     if next < lowest {
       filling.add(IndexLayout.lowestKey, payload(at: next))
@@ -110,7 +110,7 @@ struct IndexFilling {
   /// - Parameter key: begins with the prefix; not in the node.
   init(
     _ node: MutablePage, level: Int, commit: CommitNumber, prefix: Int,
-    of key: UnsafeRawBufferPointer, count: Int, pageSize: Int
+    of key: UnsafeRawBufferPointer, count: Int, in geometry: PageGeometry
   ) {
     self.node = node
     self.prefix = prefix
@@ -118,7 +118,7 @@ struct IndexFilling {
     let headsStart = IndexLayout.headsStart(prefix: prefix)
     // Bytes that are not written below are zeroed at the end.
     node.initialize(
-      IndexLayout.type(ofLevel: level), level: level, commit: commit, pageSize: pageSize,
+      IndexLayout.type(ofLevel: level), level: level, commit: commit, in: geometry,
       zeroing: headsStart)
     node.base.setU16(prefix, at: IndexLayout.prefixLengthOffset)
     if let start = key.baseAddress {
@@ -126,7 +126,7 @@ struct IndexFilling {
     }
     head = node.base + headsStart
     offset = head + count * IndexLayout.headByteCount
-    cellStart = pageSize
+    cellStart = geometry.contentEnd
   }
 
   /// Adds an entry whose key begins with the prefix, or an inner node's first, whose key is empty.

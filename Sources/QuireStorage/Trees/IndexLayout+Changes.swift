@@ -88,7 +88,8 @@ extension IndexLayout {
       node.freeBytes &- contiguous >= cellByteCount
     else { return nil }
     return CellMap.hole(
-      of: cellByteCount, from: node.cellStart, pageSize: scratch.pageSize, count: node.count
+      of: cellByteCount, from: node.cellStart, contentEnd: scratch.geometry.contentEnd,
+      count: node.count
     ) { slot in
       let cell = cell(at: slot, in: node)
       let payload = cell.payloadStart - node.base

@@ -126,7 +126,7 @@ extension IndexLayout {
   static func canMerge(
     _ right: Page, bound: UnsafeRawBufferPointer, into left: Page, _ scratch: NodeScratch
   ) -> Bool {
-    let capacity = scratch.pageSize - PageHeader.byteCount
+    let capacity = scratch.geometry.capacity
     // Only a root may be empty in a valid store.
     guard left.count > 0, right.count > 0 else { return false }
     // A common prefix is hardly ever longer than both, so that entries do not become shorter.
@@ -181,7 +181,7 @@ extension IndexLayout {
     let old = scratch.putAside(left)
     var filling = IndexFilling(
       left, level: level, commit: left.commit, prefix: prefix, of: ends.last,
-      count: old.count + right.count, pageSize: scratch.pageSize)
+      count: old.count + right.count, in: scratch.geometry)
     for slot in 0..<min(lowest, old.count) {
       filling.add(lowestKey, payload(at: slot, in: old))
     }

@@ -7,7 +7,7 @@ extension IndexLayout {
     guard prefix <= geometry.keyLimit else { return "its prefix is \(prefix) bytes long" }
     let slotsEnd =
       headsStart(prefix: prefix) + count * (headByteCount + offsetByteCount)
-    guard slotsEnd <= node.cellStart, node.cellStart <= geometry.pageSize else {
+    guard slotsEnd <= node.cellStart, node.cellStart <= geometry.contentEnd else {
       return "\(count) entries do not fit before the cells at \(node.cellStart)"
     }
     return isSurelySound(node, prefix, geometry) ? nil : defect(ofEntriesIn: node, prefix, geometry)
@@ -25,7 +25,7 @@ extension IndexLayout {
     let offsets = heads + count * headByteCount
     let longestSuffix = min(longLength - 1, geometry.keyLimit - prefix)
     var free = geometry.capacity - prefixFieldByteCount(prefix)
-    var lowestStart = geometry.pageSize
+    var lowestStart = geometry.contentEnd
     var lastHead: UInt32 = 0
     let lowestSlot = lowestSlot(of: node)
     for slot in 0..<count {
@@ -85,7 +85,7 @@ extension IndexLayout {
     ofEmpty node: Page, _ prefix: Int, _ geometry: PageGeometry
   ) -> String? {
     if node.level > 0 { return "an inner node has no child" }
-    guard prefix == 0, node.cellStart == geometry.pageSize, node.freeBytes == geometry.capacity
+    guard prefix == 0, node.cellStart == geometry.contentEnd, node.freeBytes == geometry.capacity
     else { return "it has no entries and is not empty" }
     return nil
   }
@@ -96,9 +96,9 @@ extension IndexLayout {
     let offsets = headsStart(prefix: prefixByteCount(of: node)) + node.count * headByteCount
     let start = node.base.u16(at: offsets + slot * offsetByteCount)
     // A length may have two bytes, and some payload follows it.
-    guard start >= node.cellStart, start + 2 <= geometry.pageSize else { return nil }
+    guard start >= node.cellStart, start + 2 <= geometry.contentEnd else { return nil }
     let cell = IndexCell(node.base + start)
-    let room = geometry.pageSize - (cell.payloadStart - node.base)
+    let room = geometry.contentEnd - (cell.payloadStart - node.base)
     guard cell.isLengthShortest, room > 0 else { return nil }
     let payloadByteCount: Int
     if node.level > 0 {
@@ -163,7 +163,7 @@ extension IndexLayout {
     let (count, prefix) = (node.count, prefixByteCount(of: node))
     guard node.isOfIndex, count > 0, prefix <= geometry.keyLimit else { return nil }
     let slotsEnd = headsStart(prefix: prefix) + count * (headByteCount + offsetByteCount)
-    guard slotsEnd <= node.cellStart, node.cellStart <= geometry.pageSize else { return nil }
+    guard slotsEnd <= node.cellStart, node.cellStart <= geometry.contentEnd else { return nil }
     return (
       isSurelySound(node, prefix, geometry),
       defect(ofEntriesIn: node, prefix, geometry) == nil

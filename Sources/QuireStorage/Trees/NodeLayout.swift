@@ -132,20 +132,20 @@ struct NodeScratch {
   let node: UnsafeMutableRawPointer
   /// The current key: the one to be inserted or removed, or the next bound to be inserted.
   let key: UnsafeMutableRawPointer
-  let pageSize: Int
+  let geometry: PageGeometry
 
   /// - Parameters:
   ///   - node: one page of room.
   ///   - entry: one page of room, for three keys and a payload.
-  init(node: UnsafeMutableRawPointer, entry: UnsafeMutableRawPointer, pageSize: Int) {
+  init(node: UnsafeMutableRawPointer, entry: UnsafeMutableRawPointer, _ geometry: PageGeometry) {
     self.node = node
     key = entry
-    self.pageSize = pageSize
+    self.geometry = geometry
   }
 
   /// A quarter of a page: more than ``PageGeometry/keyLimit``, as keys are put together in words,
   /// and just enough for a payload.
-  var keyRoom: Int { pageSize / 4 }
+  var keyRoom: Int { geometry.pageSize / 4 }
   /// Room for the first of the keys that the layout itself puts together.
   var firstKey: UnsafeMutableRawPointer { key + keyRoom }
   /// Room for the second.
@@ -155,7 +155,7 @@ struct NodeScratch {
 
   /// Saves a copy of a node.
   func putAside(_ node: MutablePage) -> Page {
-    self.node.copyMemory(from: node.base, byteCount: pageSize)
+    self.node.copyMemory(from: node.base, byteCount: geometry.pageSize)
     return Page(UnsafeRawPointer(self.node))
   }
 }
@@ -163,6 +163,6 @@ struct NodeScratch {
 extension PageEditor {
   /// The room for changes to nodes. One change at a time uses it.
   var treeScratch: NodeScratch {
-    NodeScratch(node: nodeScratch(), entry: keyScratch(), pageSize: pageSize)
+    NodeScratch(node: nodeScratch(), entry: keyScratch(), space.geometry)
   }
 }

@@ -118,7 +118,7 @@ struct OverflowRun {
     var offset = 0
     while offset < value.count {
       let part = min(capacity, value.count - offset)
-      page.initialize(.overflow, level: 0, commit: editor.commit, pageSize: editor.pageSize)
+      page.initialize(.overflow, level: 0, commit: editor.commit, in: editor.space.geometry)
       UnsafeMutableRawBufferPointer(start: page.base + PageHeader.byteCount, count: part)
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: value[offset..<(offset + part)]))
       page.count = part

@@ -87,7 +87,8 @@ extension RecordLayout {
 
   private static func hole(of byteCount: Int, in node: Page, _ scratch: NodeScratch) -> Int? {
     CellMap.hole(
-      of: byteCount, from: node.cellStart, pageSize: scratch.pageSize, count: node.count
+      of: byteCount, from: node.cellStart, contentEnd: scratch.geometry.contentEnd,
+      count: node.count
     ) { slot in
       let start = offset(at: slot, in: node)
       return Range(

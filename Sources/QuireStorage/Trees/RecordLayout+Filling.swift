@@ -27,7 +27,7 @@ extension RecordLayout {
 
   /// The number of entries that remain on the left: half of the bytes, unless they do not fit then.
   private static func splitPoint(of entries: RecordEntries, _ scratch: NodeScratch) -> Int {
-    let capacity = scratch.pageSize - PageHeader.byteCount
+    let capacity = scratch.geometry.capacity
     let half = halvingCount(of: entries)
     if entries.byteCount(0..<half) <= capacity,
       entries.byteCount(half..<entries.count) <= capacity
@@ -65,7 +65,7 @@ extension RecordLayout {
     let total =
       left.count * (wider - self.width(of: left).byteCount)
       + right.count * (wider - self.width(of: right).byteCount)
-      + scratch.pageSize - PageHeader.byteCount - right.freeBytes - fieldByteCount
+      + scratch.geometry.capacity - right.freeBytes - fieldByteCount
     return total <= left.freeBytes
   }
 
@@ -94,7 +94,7 @@ extension RecordLayout {
   static func closeHoles(in node: MutablePage, _ scratch: NodeScratch) {
     guard node.page.level == 0 else { return }
     let old = scratch.putAside(node)
-    var start = scratch.pageSize
+    var start = scratch.geometry.contentEnd
     let offsets = node.base + secondsStart(of: old)
     for slot in 0..<old.count {
       let payload = payload(at: slot, in: old)
@@ -160,12 +160,12 @@ struct RecordEntries {
     let level = node.level
     target.initialize(
       RecordLayout.type(ofLevel: level), level: level, commit: target.commit,
-      pageSize: scratch.pageSize)
+      in: scratch.geometry)
     let scale = scale(range)
     RecordLayout.setScale(scale, of: target)
     let lowest = range.lowerBound + RecordLayout.lowestSlot(of: node)
     let seconds = target.base + RecordLayout.keysStart + range.count << scale.width.shift
-    var start = scratch.pageSize
+    var start = scratch.geometry.contentEnd
     for (index, source) in range.enumerated() {
       RecordLayout.setDifference(
         source < lowest ? 0 : UInt64(bitPattern: key(at: source) &- scale.base), at: index,

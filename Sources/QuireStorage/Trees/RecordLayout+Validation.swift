@@ -10,19 +10,19 @@ extension RecordLayout {
       return "its keys have no width"
     }
     let slotsEnd = keysStart + count * slotByteCount(level: level, width(of: node))
-    guard slotsEnd <= node.cellStart, node.cellStart <= geometry.pageSize else {
+    guard slotsEnd <= node.cellStart, node.cellStart <= geometry.contentEnd else {
       return "\(count) entries do not fit before the cells at \(node.cellStart)"
     }
-    var free = geometry.pageSize - slotsEnd
+    var free = geometry.contentEnd - slotsEnd
     // Mostly values are stacked from the end of the page, in the order of insertion.
-    var lowestStart = geometry.pageSize
+    var lowestStart = geometry.contentEnd
     var isStacked = true
     if level == 0 {
       for slot in 0..<count {
         let start = offset(at: slot, in: node)
         guard start >= node.cellStart,
           let byteCount = ValuePayload.validByteCount(
-            at: node.base + start, room: geometry.pageSize - start, geometry)
+            at: node.base + start, room: geometry.contentEnd - start, geometry)
         else { return "the value of entry \(slot) lies outside the page" }
         free -= byteCount
         if start + byteCount > lowestStart { isStacked = false }
@@ -38,7 +38,7 @@ extension RecordLayout {
 
   private static func defect(ofEmpty node: Page, _ geometry: PageGeometry) -> String? {
     if node.level > 0 { return "an inner node has no child" }
-    guard node.cellStart == geometry.pageSize, node.freeBytes == geometry.capacity,
+    guard node.cellStart == geometry.contentEnd, node.freeBytes == geometry.capacity,
       width(of: node) == .narrowest
     else { return "it has no entries and is not empty" }
     return nil

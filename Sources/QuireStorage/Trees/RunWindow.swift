@@ -47,7 +47,7 @@ struct RunWindow {
     2 * stretchLimit(runCount: runCount) * MemoryLayout<RunStretch>.stride
   }
 
-  private var capacity: Int { scratch.pageSize - PageHeader.byteCount }
+  private var capacity: Int { scratch.geometry.capacity }
 
   /// - Parameter room: for ``roomByteCount(runCount:)``.
   init(
@@ -225,7 +225,7 @@ struct RunWindow {
     var filling = IndexFilling(
       target, level: 0, commit: target.commit, prefix: part.prefix,
       of: firstKey(of: pieces[part.range.lowerBound], room: scratch.secondKey),
-      count: part.count, pageSize: scratch.pageSize)
+      count: part.count, in: scratch.geometry)
     for index in part.range {
       let piece = pieces[index]
       if piece.isNew {

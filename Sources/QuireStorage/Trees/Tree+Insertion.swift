@@ -116,7 +116,7 @@ extension Tree {
     let (id, child) = try editor.allocate(Layout.type(ofLevel: level), level: level)
     child.base.copyMemory(from: root.base, byteCount: editor.pageSize)
     root.initialize(
-      Layout.innerType, level: level + 1, commit: editor.commit, pageSize: editor.pageSize)
+      Layout.innerType, level: level + 1, commit: editor.commit, in: editor.space.geometry)
     // An empty node takes any entry.
     _ = Layout.insert(Layout.lowestKey, editor.childPayload(id), at: 0, in: root, scratch)
     editor.path.insert(PageEditor.PathStep(page: state.root, slot: 0), at: 0)

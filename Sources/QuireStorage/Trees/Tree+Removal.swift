@@ -26,7 +26,7 @@ extension Tree {
     let root = try rootNode()
     try releaseContent(of: root, state.root, with: editor)
     try editor.writable(state.root).initialize(
-      Layout.leafType, level: 0, commit: editor.commit, pageSize: editor.pageSize)
+      Layout.leafType, level: 0, commit: editor.commit, in: editor.space.geometry)
     state.count = 0
     state.changeCount += 1
   }
@@ -108,7 +108,7 @@ extension Tree {
       let page = try editor.writable(state.root)
       if root.count == 0 {
         page.initialize(
-          Layout.leafType, level: 0, commit: editor.commit, pageSize: editor.pageSize)
+          Layout.leafType, level: 0, commit: editor.commit, in: editor.space.geometry)
       } else {
         let (childID, child) = try childNode(at: 0, of: root)
         page.base.copyMemory(from: child.base, byteCount: editor.pageSize)

@@ -55,7 +55,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   private func clear(_ node: MutablePage, level: Int) {
     node.initialize(
       level == 0 ? Layout.leafType : Layout.innerType, level: level, commit: editor.commit,
-      pageSize: editor.pageSize)
+      in: editor.space.geometry)
   }
 
   /// Adds an entry; its key must be above all before.

@@ -8,8 +8,8 @@
 /// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your
 /// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `nameLost`, `storeFull`,
 /// `poisoned`; `outcomeUnknown`, after which one looks before one does it again. *Your file*:
-/// `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`, `logForeign`,
-/// `logDamaged`, `logCutShort`. *Someone else*: `locked`.
+/// `notAStore`, `unsupportedFormat`, `unsupportedFeature`, `damaged`, `logMissing`,
+/// `imagesMissing`, `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
   /// An invalid call; the text says what, where, and what to do.
   case invalidArgument(String)
@@ -67,6 +67,9 @@ public enum StorageError: Error, Hashable, Sendable {
   case notAStore(path: String, reason: String)
   /// The file was written in a newer format than this release reads.
   case unsupportedFormat(found: FormatVersion, supported: FormatVersion)
+  /// The store has something that this release does not know, and must know to read it. The text
+  /// completes a sentence that begins with “the store”.
+  case unsupportedFeature(_ feature: String)
   /// A page fails its checksum or contradicts itself. The other pages stay readable.
   case damaged(page: PageID, reason: String)
   /// The store was not closed cleanly and its log, with the newest commits, is gone.
@@ -141,6 +144,8 @@ extension StorageError: CustomStringConvertible {
       "\(path) is not a Quire store: \(reason)"
     case .unsupportedFormat(let found, let supported):
       "the store has format \(found); this release reads up to \(supported)"
+    case .unsupportedFeature(let feature):
+      "the store \(feature), which this release does not know"
     case .damaged(let page, let reason):
       "page \(page) is damaged: \(reason)"
     case .logMissing(let path):
@@ -184,7 +189,10 @@ public struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The version this release writes.
-  public static let current = FormatVersion(major: 1, minor: 0)
+  public static let current = FormatVersion(major: 2, minor: 0)
+
+  /// The first version, whose stores become ``current`` when they are first written.
+  package static let first = FormatVersion(major: 1, minor: 0)
 
   public var description: String { "\(major).\(minor)" }
 }

@@ -91,7 +91,7 @@ struct AnatomyReport {
 
   /// In percent.
   private func fill(of level: TreeAnatomy.Level) -> Int {
-    let capacity = level.pageCount * (anatomy.pageSize - 24)
+    let capacity = level.pageCount * anatomy.pageCapacity
     return capacity == 0 ? 0 : 100 - (100 * level.freeByteCount + capacity / 2) / capacity
   }
 

@@ -98,7 +98,7 @@ struct PageListing {
 
   /// The number of pages of a run. A damaged length can make it any number.
   private func pageCount(of byteCount: UInt64) -> Int {
-    let capacity = UInt64(anatomy.pageSize - 24)
+    let capacity = UInt64(anatomy.pageCapacity)
     return Int(byteCount / capacity) + (byteCount % capacity == 0 ? 0 : 1)
   }
 

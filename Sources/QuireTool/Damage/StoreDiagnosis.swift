@@ -78,7 +78,7 @@ struct StoreDiagnosis {
               "Run quire as somebody who may read it: \(FileProblem.permissionAdvice). Nothing is known "
                 + "to be damaged."
             ]))
-      case .unsupportedFormat:
+      case .unsupportedFormat, .unsupportedFeature:
         problems.append(
           .init(what: "\(error)", advice: ["A newer quire reads it; nothing is damaged."]))
       case .notAStore:

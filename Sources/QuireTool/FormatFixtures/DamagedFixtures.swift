@@ -172,7 +172,12 @@ package struct DamagedFixtures {
     var store = closed
     store[30] ^= 1
     add(
-      "damaged-identity", "one bit of the identity in page 0 flipped",
+      "damaged-identity", "one bit of the identity in page 0 flipped; the meta pages repeat it",
+      finding: "page 0: its checksum is wrong", store)
+
+    for page in 1...2 { store[page * Self.pageSize + 128 + 30] ^= 1 }
+    add(
+      "damaged-identities", "one bit of the identity flipped in page 0 and in both meta pages",
       opening: "page 0 is damaged: its checksum is wrong", store)
 
     store = closed
@@ -189,10 +194,10 @@ package struct DamagedFixtures {
       range(0),
       with: StoreForgery.identityPage(
         pageSize: Self.pageSize, identity: Self.identity,
-        version: FormatVersion(major: 2, minor: 0)))
+        version: FormatVersion(major: 3, minor: 0)))
     add(
-      "newer-format", "format 2.0 in page 0, with its right checksum",
-      opening: "the store has format 2.0; this release reads up to \(FormatVersion.current)", store)
+      "newer-format", "format 3.0 in page 0, with its right checksum",
+      opening: "the store has format 3.0; this release reads up to \(FormatVersion.current)", store)
 
     add(
       "line-ends-changed", "every CR LF changed to LF, as a transfer of text does",

@@ -4,7 +4,7 @@ enum FixtureReadme {
   static func sound(_ fixtures: [StoreFixture]) -> String {
     text(
       """
-      # Stores of file format 1
+      # Stores of file format 2
 
       Every later release must open these, and find in them what is in them; `FormatFixtureTests`
       compares. They hold trees with keys close together and far apart, names that begin alike,

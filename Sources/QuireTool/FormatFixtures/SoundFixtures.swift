@@ -1,8 +1,9 @@
 import QuireStorage
 
-/// Stores of file format 1, which every later release must open: `Fixtures/Format1`.
+/// Stores of the file format that this release writes, which every later one must open:
+/// `Fixtures/Format2`. Those of format 1, with the same content, are in `Fixtures/Format1`.
 package enum SoundFixtures {
-  package static let folderName = "Format1"
+  package static let folderName = "Format2"
 
   static let identity = StoreIdentity(high: 0xF0F0_0001_0000_4000, low: 0x8000_0000_0000_0001)
 

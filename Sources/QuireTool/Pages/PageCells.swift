@@ -63,7 +63,7 @@ package struct PageCells {
   }
 
   private func cell(_ page: PageSummary) -> Cell {
-    let capacity = anatomy.pageSize - 24
+    let capacity = anatomy.pageCapacity
     let free = page.type == "free" ? capacity : page.freeByteCount ?? 0
     return Cell(
       kind: kind(of: page), tree: page.tree.flatMap { treeNumbers[$0] } ?? -1,

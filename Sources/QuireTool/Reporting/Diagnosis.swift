@@ -86,7 +86,7 @@ extension Tool {
     switch error {
     case .notAStore(let path, _) where FileKind(ofFileAt: path) == .sqlite:
       "It is a SQLite file. If Core Data wrote it, quire import makes a store of it."
-    case .unsupportedFormat: "A newer quire reads it."
+    case .unsupportedFormat, .unsupportedFeature: "A newer quire reads it."
     case .damaged:
       "Go back to a sound copy of the store, or bring what is readable to a new one: quire salvage."
     case .logMissing: "If the log was moved or left behind by a copy, put it back beside the store."

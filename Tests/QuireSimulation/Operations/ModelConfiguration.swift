@@ -12,6 +12,8 @@ package struct ModelConfiguration: Hashable, Sendable {
   }
 
   package var pageSize: Int
+  /// The bytes at the end of pages that are left out.
+  package var tailByteCount = 0
   package var shape: KeyShape
   package var files: Files
   package var durability: Durability
@@ -52,11 +54,13 @@ package struct ModelConfiguration: Hashable, Sendable {
       transactionByteLimit: [0, 64 << 10, 64 << 20][generator.below(3)],
       retainedByteLimit: [0, 0, 32 << 10, 256 << 20][generator.below(4)],
       commitsPerCheck: 20)
+    tailByteCount = [0, 28, 64][generator.below(3)]
   }
 
   var options: PageStoreOptions {
     var options = PageStoreOptions()
     options.pageSize = pageSize
+    options.tailByteCount = tailByteCount
     options.durability = durability
     options.cacheByteLimit = cacheByteLimit
     options.checkpointByteLimit = checkpointByteLimit
@@ -74,7 +78,7 @@ extension ModelConfiguration: CustomStringConvertible {
       pageSize: \(pageSize), shape: .\(shape), files: .\(files), durability: .\(durability),
       cacheByteLimit: \(cacheByteLimit), checkpointByteLimit: \(checkpointByteLimit),
       transactionByteLimit: \(transactionByteLimit), retainedByteLimit: \(retainedByteLimit),
-      commitsPerCheck: \(commitsPerCheck))
+      commitsPerCheck: \(commitsPerCheck)) with a tail of \(tailByteCount)
     """
   }
 }

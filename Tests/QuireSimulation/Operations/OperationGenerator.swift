@@ -80,7 +80,7 @@ package struct OperationGenerator {
   }
 
   private mutating func byteCount() -> Int {
-    let pageSize = configuration.pageSize
+    let pageSize = configuration.pageSize - configuration.tailByteCount
     switch generator.below(60) {
     case 0: return generator.below(5 * pageSize + 1)
     // Values that just fill some pages, or just do not.

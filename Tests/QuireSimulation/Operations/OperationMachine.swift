@@ -43,7 +43,7 @@ package final class OperationMachine {
 
   package init(_ configuration: ModelConfiguration) throws {
     self.configuration = configuration
-    let memory = PageStore.inMemory(pageSize: configuration.pageSize)
+    let memory = PageStore.inMemory(configuration.options)
     keyByteLimit = memory.keyByteLimit
     keys = .of(configuration.shape, limit: keyByteLimit)
     names = StoreOracle.names(limit: keyByteLimit)
