@@ -174,7 +174,7 @@ extension StoreCore {
       try commits.waitUntilDurable(commit) { () throws(StorageError) in
         try log.sync(for: .checkpointLog)
       } publish: { [self] in
-        show(through: $0)
+        show(through: $0, in: log)
       }
     } catch {
       throw .unknown(error)

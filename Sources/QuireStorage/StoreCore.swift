@@ -358,7 +358,7 @@ final class StoreCore: @unchecked Sendable {
     commits.whenDurable(commit) { () throws(StorageError) in
       try pending.file.syncCommits(in: pending.log)
     } publish: { [self] in
-      show(through: $0)
+      show(through: $0, in: pending.log)
     } finish: {
       finish($0)
     }
@@ -370,17 +370,19 @@ final class StoreCore: @unchecked Sendable {
     try commits.waitUntilDurable(commit) { () throws(StorageError) in
       try storage.syncCommits(in: log)
     } publish: { [self] in
-      show(through: $0)
+      show(through: $0, in: log)
     }
   }
 
-  /// Makes the commits up to `commit` visible, which are on disk.
+  /// Makes the commits up to `commit` visible, which are on disk: here, and by the log's word in
+  /// other processes.
   ///
   /// - Returns: the versions that are no longer the newest. They end outside the mutex and later,
   ///   as ending one frees its pages.
   @discardableResult
-  func show(through commit: CommitNumber) -> [OwnedVersion] {
-    state.withLock { state in
+  func show(through commit: CommitNumber, in log: LogWriter) -> [OwnedVersion] {
+    log.showThrough(commit)
+    return state.withLock { state in
       let count = state.waiting.prefix { $0.space.commit <= commit }.count
       guard count > 0 else { return [] }
       let old = [state.current] + state.waiting.prefix(count)

@@ -35,7 +35,7 @@ import Testing
     }
     #expect(
       printed.take() == """
-        error 134080: the store at /home/me/newer.quire cannot be opened (the store has format 2.0; this release reads up to 1.0)
+        error 134080: the store at /home/me/newer.quire cannot be opened (the store has format 3.0; this release reads up to 2.0)
         """)
   }
 }

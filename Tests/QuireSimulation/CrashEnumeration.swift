@@ -160,7 +160,8 @@ package struct CrashEnumeration {
       let version: Oracle.Version
       do {
         var check = ImageCheck(
-          image, point.oracle, scenario, seed: generator.next())
+          image, point.oracle, scenario, log: point.state.files[Scenario.path + "-log"],
+          seed: generator.next())
         version = try check.run()
       } catch {
         throw Failure(scenario: scenario, path: path, problem: "\(error)")

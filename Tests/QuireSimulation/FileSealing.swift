@@ -12,15 +12,16 @@ package struct FileSealing {
   ///
   /// - Returns: `nil` for a file that is too short to have one.
   package init?(repairing file: inout [UInt8]) {
-    guard file.count >= 48 else { return nil }
+    guard file.count >= 104 else { return nil }
     file.replaceSubrange(0..<16, with: [0x89] + Array("Quire\r\n\u{1A}\nstore\0".utf8))
-    file.replaceSubrange(16..<20, with: [1, 0, 0, 0])
+    file.replaceSubrange(16..<20, with: [2, 0, 0, 0])
+    file.replaceSubrange(40..<96, with: [UInt8](repeating: 0, count: 56))
     var pageSize = Int(UInt32(truncatingIfNeeded: file.number(at: 20, byteCount: 4)))
     if ![512, 1024, 4096].contains(pageSize) {
       pageSize = 512
       file.setNumber(512, at: 20, byteCount: 4)
     }
-    file.setNumber(file.hash(0..<40, seed: 0), at: 40, byteCount: 8)
+    file.setNumber(file.hash(0..<96, seed: 0), at: 96, byteCount: 8)
     self.pageSize = pageSize
     seed = file.hash(24..<40, seed: 0)
   }

@@ -6,10 +6,17 @@ package struct ImageCheck {
   private let oracle: Oracle
   private let options: PageStoreOptions
   private let reservesRoom: Bool
+  /// What a reader in another process may have seen before the crash.
+  private let visible: UInt64
   private var generator: SeededGenerator
 
-  package init(_ image: CrashImage, _ oracle: Oracle, _ scenario: Scenario, seed: UInt64) {
+  /// - Parameter log: as the dead process had it, if there was one.
+  package init(
+    _ image: CrashImage, _ oracle: Oracle, _ scenario: Scenario, log: FileContent? = nil,
+    seed: UInt64
+  ) {
     self.image = image
+    visible = log.map { ImageCheck.visibleCommit(in: $0.bytes) } ?? 0
     self.oracle = oracle
     reservesRoom = scenario.reservesRoom
     var options = scenario.options
@@ -17,6 +24,16 @@ package struct ImageCheck {
     options.identity = ImageCheck.otherIdentity
     self.options = options
     generator = SeededGenerator(seed: seed)
+  }
+
+  /// The word in the header of a log; 0 where there is none.
+  private static func visibleCommit(in log: [UInt8]) -> UInt64 {
+    guard log.count >= 88 else { return 0 }
+    let epoch = log.number(at: 72)
+    let seed =
+      Scenario.identity.bytes.hash(0..<16, seed: 0)
+      ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F
+    return log.hash(64..<80, seed: seed) == log.number(at: 80) ? log.number(at: 64) : 0
   }
 
   private static let otherIdentity = StoreIdentity(high: 99, low: 99)
@@ -42,6 +59,9 @@ package struct ImageCheck {
       throw Violation("the store is gone")
     }
     let version = try match(store, "opened")
+    if let commit = store?.statistics.commitNumber.rawValue, commit < visible {
+      throw Violation("commit \(visible) was visible to other processes, and it shows \(commit)")
+    }
     if let report = try store?.check(), !report.isSound { throw Violation("not sound: \(report)") }
     try checkBackups(disk)
     // What recovery left must do, closed or not.

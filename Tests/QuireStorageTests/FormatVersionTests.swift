@@ -186,7 +186,7 @@ struct FormatVersionTests {
   func `a log of another major version is refused, and stays`(isReadOnly: Bool) throws {
     expectRefusal(
       try withLogVersion(2, 0), isReadOnly: isReadOnly, FormatVersion(major: 2, minor: 0),
-      FormatVersion(major: 1, minor: 1))
+      FormatVersion(major: 1, minor: 2))
   }
 
   @Test(arguments: [true, false])

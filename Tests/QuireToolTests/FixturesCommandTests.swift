@@ -7,7 +7,7 @@ import Testing
     let folder = try TemporaryFolder()
     let run = ToolRun("fixtures", folder.url.path, "--model", Fixtures.model)
     #expect(run.code == .good, "\(run.errors)")
-    for name in ["Format1", "Damaged"] {
+    for name in ["Format2", "Damaged"] {
       let theirs = Fixtures.folder.appending(path: name)
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(name))
       #expect(

@@ -3,8 +3,8 @@ import QuireStorage
 import QuireTool
 import Testing
 
-/// `Fixtures/Format1` and `Fixtures/Damaged`: what their READMEs claim, and that they are what the
-/// engine still makes.
+/// `Fixtures/Format1`, `Fixtures/Format2` and `Fixtures/Damaged`: what their READMEs claim, and
+/// that the last two are what the engine still makes. Those of format 1 were made once.
 @Suite struct FormatFixtureTests {
   /// A row of a README's table.
   struct Claim: Sendable, CustomTestStringConvertible {
@@ -18,7 +18,7 @@ import Testing
     var isSound: Bool { finding == "sound" }
   }
 
-  static let claims = ["Format1", "Damaged"].flatMap { folder -> [Claim] in
+  static let claims = folders.flatMap { folder -> [Claim] in
     let readme = Fixtures.folder.appending(path: "\(folder)/README.md")
     let text = (try? String(contentsOf: readme, encoding: .utf8)) ?? ""
     return text.split(separator: "\n").compactMap { line in
@@ -30,9 +30,11 @@ import Testing
     }
   }
 
+  private static let folders = ["Format1", "Format2", "Damaged"]
+
   @Test func `the READMEs name every file, and there are some`() throws {
     #expect(Self.claims.count >= 20)
-    for folder in ["Format1", "Damaged"] {
+    for folder in Self.folders {
       let files = try FileManager.default.contentsOfDirectory(
         atPath: Fixtures.folder.appending(path: folder).path)
       let named = Set(Self.claims.filter { $0.folder == folder }.map(\.file))
@@ -86,17 +88,21 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: claim.path)) == bytes)
   }
 
-  @Test func `stores of format 1 hold what they were made with, and can be written`() throws {
+  @Test(arguments: ["Format1", "Format2"])
+  func `stores of each format hold what they were made with, and can be written`(
+    folder: String
+  ) throws {
     for (fixture, content) in try SoundFixtures.all() {
       let files = MemoryFileSystem()
       for (name, _) in fixture.files {
-        let url = Fixtures.folder.appending(path: "Format1/\(name)")
+        let url = Fixtures.folder.appending(path: "\(folder)/\(name)")
         files.setBytes(Array(try Data(contentsOf: url)), of: name)
       }
       let store = try PageStore.open(fixture.fileName, in: files)
       #expect(try FixtureContent(of: store) == content, "\(fixture.name)")
       try store.write { try $0.createRecordTree("new").put([1], for: 1) }
       try store.close()
+      #expect(try StoreAnatomy(of: fixture.fileName, in: files).version == .current)
       let again = try PageStore.open(fixture.fileName, in: files)
       #expect(try again.check().isSound)
       #expect(try FixtureContent(of: again).records["new"] == [1: [1]])
@@ -104,11 +110,36 @@ import Testing
     }
   }
 
+  /// They were made once, before there was a format 2.
+  @Test func `galleries of format 1 hold what the others do, and migrate to the same`() throws {
+    let folder = try TemporaryFolder()
+    for version in Fixtures.versions {
+      let former = Fixtures.folder.appending(path: "Format1/Gallery/\(version).quire").path
+      let present = Fixtures.store(version)
+      #expect(ToolRun("dump", former).output == ToolRun("dump", present).output, "\(version)")
+      #expect(try StoreAnatomy(of: former).version == FormatVersion(major: 1, minor: 0))
+      var dumps: [String] = []
+      for (name, store) in [("former", former), ("present", present)] {
+        let copy = folder.path("\(version) \(name).quire")
+        try FileManager.default.copyItem(atPath: store, toPath: copy)
+        _ = ToolRun("migrate", copy, "--model", Fixtures.model)
+        let store = try PageStore.open(copy)
+        try store.write { try $0.createRecordTree("more") }
+        try store.write { try $0.dropTree("more") }
+        try store.close()
+        #expect(try StoreAnatomy(of: copy).version == .current)
+        #expect(ToolRun("check", copy).code == .good)
+        dumps.append(ToolRun("dump", copy).output)
+      }
+      #expect(dumps[0] == dumps[1], "\(version)")
+    }
+  }
+
   @Test func `they are what the engine makes, byte for byte`() throws {
     let made =
-      try SoundFixtures.all().map { ("Format1", $0.fixture) }
+      try SoundFixtures.all().map { ("Format2", $0.fixture) }
       + DamagedFixtures.all().map { ("Damaged", $0) }
-    #expect(made.map(\.1.fileName) == Self.claims.map(\.file))
+    #expect(made.map(\.1.fileName) == Self.claims.filter { $0.folder != "Format1" }.map(\.file))
     for (folder, fixture) in made {
       for (name, bytes) in fixture.files {
         let url = Fixtures.folder.appending(path: "\(folder)/\(name)")

@@ -117,6 +117,9 @@ extension LogAnatomy {
       BytePart(Header.checksum, 8, "checksum"),
       BytePart(Header.fileByteCount, 8, "length of the log, at least"),
       BytePart(Header.fileByteCountCheck, 8, "checksum of all before it"),
+      BytePart(Header.word, 8, "visible through commit"),
+      BytePart(Header.word + LogFormat.Word.epoch, 8, "epoch"),
+      BytePart(Header.word + LogFormat.Word.check, 8, "check of the word"),
     ]
   }
 

@@ -49,6 +49,9 @@ package struct LogAnatomy {
   package let version: FormatVersion
   package let pageSize: Int
   package let identity: StoreIdentity
+  /// The last commit that readers in other processes may see, as the log says; `nil` where it does
+  /// not say.
+  package let visibleThrough: CommitNumber?
   /// Whether the header is whole and of this store.
   package let isOurs: Bool
   /// Those that count come first, in their order; then the others, in the order of the file.
@@ -94,8 +97,18 @@ package struct LogAnatomy {
       && base.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
       && self.pageSize == pageSize
     isOf11 = version.minor >= 1
+    visibleThrough = isOurs ? LogAnatomy.word(in: base, checksum) : nil
     scan()
     classify(meta, path)
+  }
+
+  private static func word(in header: UnsafeRawPointer, _ checksum: Checksum) -> CommitNumber? {
+    let word = header + LogFormat.Header.word
+    let epoch = word.u64(at: LogFormat.Word.epoch)
+    guard epoch == header.u64(at: LogFormat.Header.epoch),
+      word.u64(at: LogFormat.Word.check) == checksum.ofWord(word, epoch: epoch)
+    else { return nil }
+    return CommitNumber(rawValue: word.u64(at: LogFormat.Word.commit))
   }
 
   private mutating func classify(_ meta: StoreAnatomy.Meta?, _ path: String) {

@@ -1,8 +1,8 @@
 // The identity of a store whose first page is damaged.
 extension StoreImage {
   /// The identity of a file whose first page is damaged: the copy in a meta page. Without one, as
-  /// before format 2, the page size is that which the first map has; of the identity that the page says and that of the log beside the store one is right if
-  /// it gives the map's checksum.
+  /// before format 2, the page size is that which the first map has; of the identity that the page
+  /// says and that of the log beside the store one is right if it gives the map's checksum.
   static func identity(
     _ page: IdentityPage, of file: any File, path: String, _ reason: String,
     _ fileSystem: any FileSystem

@@ -2,8 +2,9 @@
 /// never changed within a format version.
 enum LogFormat {
   /// Since 1.1 the header has the minimum length of the log, the header of a record has a checksum
-  /// of its own, and a record ends with a voucher; a reader of 1.0 ignores all three.
-  static let version = FormatVersion(major: 1, minor: 1)
+  /// of its own, and a record ends with a voucher; a reader of 1.0 ignores all three. Since 1.2 the
+  /// header says up to which commit readers in other processes may go.
+  static let version = FormatVersion(major: 1, minor: 2)
 
   /// `\x89 Q L o g CR LF \x1A`: damaged by every transfer that takes the file for text.
   static let fileMagic: UInt64 = 0x1A0A_0D67_6F4C_5189
@@ -31,6 +32,18 @@ enum LogFormat {
     static let fileByteCount = 48
     static let fileByteCountCheck = 56
     static let wholeByteCount = 64
+    /// The word that tells followers what is on disk. Since 1.2.
+    static let word = 64
+  }
+
+  /// *Visible through*: the last commit that no crash takes back. Overwritten in place, and never
+  /// synced on its own: a wrong check means to read it again. Absent where commits are not synced
+  /// one by one.
+  enum Word {
+    static let commit = 0
+    static let epoch = 8
+    static let check = 16
+    static let byteCount = 24
   }
 
   enum Record {
@@ -93,6 +106,11 @@ extension Checksum {
   func ofRecordHeader(_ start: UnsafeRawPointer, epoch: UInt64) -> UInt32 {
     let header = UnsafeRawBufferPointer(start: start, count: LogFormat.Record.headerCheck)
     return UInt32(truncatingIfNeeded: ofLog(header, epoch: epoch))
+  }
+
+  /// The check of the word that tells what is visible.
+  func ofWord(_ start: UnsafeRawPointer, epoch: UInt64) -> UInt64 {
+    ofLog(UnsafeRawBufferPointer(start: start, count: LogFormat.Word.check), epoch: epoch)
   }
 
   /// The check of a voucher.

@@ -35,6 +35,8 @@ final class LogWriter {
   private let checksum: Checksum
   private let pageSize: Int
   private let fillsAhead: Bool
+  /// Whether each commit is synced, so that followers must wait for that.
+  private var hasWord: Bool { fillsAhead }
   /// Whether the log is on disk before a meta page demands it.
   private let isSynced: Bool
   /// The offset of the first live record.
@@ -85,6 +87,11 @@ final class LogWriter {
     LogWriter.encodeHeader(
       identity, pageSize: pageSize, epoch, checksum,
       fileByteCount: isSynced ? start.byteCount : 0, in: start.base)
+    if hasWord {
+      encodeWord(
+        CommitNumber(rawValue: record.commit.rawValue - 1),
+        in: start.base + LogFormat.Header.word)
+    }
     written.store(allocated, ordering: .releasing)
     guard tail.offset + record.byteCount <= allocated else {
       try file.write(start, at: 0)
@@ -127,6 +134,7 @@ final class LogWriter {
 
   /// A record ready to be written; it lies in the writer's own buffer.
   struct Record {
+    let commit: CommitNumber
     fileprivate var byteCount: Int
     fileprivate var checksum: UInt64
   }
@@ -196,7 +204,7 @@ final class LogWriter {
       checksum.ofRecordHeader(UnsafeRawPointer(record), epoch: epoch), at: Format.headerCheck)
     let sum = checksum.ofLog(UnsafeRawBufferPointer(start: record, count: end), epoch: epoch)
     record.setU64(sum, at: end)
-    return Record(byteCount: byteCount, checksum: sum)
+    return Record(commit: space.commit, byteCount: byteCount, checksum: sum)
   }
 
   private func putVoucher(_ voucher: UnsafeMutableRawPointer, _ durableThrough: CommitNumber) {
@@ -300,6 +308,28 @@ final class LogWriter {
     let byteCount = written.load(ordering: .acquiring)
     try file.makeDurable(for: reason)
     durableByteCount.max(byteCount, ordering: .relaxed)
+  }
+
+  /// Tells readers in other processes that the commits up to this one are on disk. Called by one
+  /// thread at a time, beside the writer.
+  func showThrough(_ commit: CommitNumber) {
+    guard hasWord else { return }
+    withUnsafeTemporaryAllocation(
+      byteCount: LogFormat.Word.byteCount, alignment: MemoryLayout<UInt64>.alignment
+    ) { word in
+      guard let base = word.baseAddress else { return }
+      encodeWord(commit, in: base)
+      // Without it they see less; the next one says it, too.
+      do throws(StorageError) {
+        try file.write(UnsafeRawBufferPointer(word), at: LogFormat.Header.word)
+      } catch {}
+    }
+  }
+
+  private func encodeWord(_ commit: CommitNumber, in word: UnsafeMutableRawPointer) {
+    word.setU64(commit.rawValue, at: LogFormat.Word.commit)
+    word.setU64(epoch, at: LogFormat.Word.epoch)
+    word.setU64(checksum.ofWord(UnsafeRawPointer(word), epoch: epoch), at: LogFormat.Word.check)
   }
 
   // MARK: Checkpoints

@@ -1,5 +1,6 @@
-/// Page 0: what the file is (`docs/file-format.md`). Written before the store has its name, and again
-/// only after both parts of a meta page have its new content (``MetaPage/identityCopy(in:)``).
+/// Page 0: what the file is (`docs/file-format.md`). Written before the store has its name, and
+/// again only when a meta page on disk has its new content
+/// (``MetaPage/identityCopy(in:path:isReadOnly:)``).
 struct IdentityPage: Equatable {
   var version = FormatVersion.current
   var pageSize: Int

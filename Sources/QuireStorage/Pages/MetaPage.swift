@@ -112,8 +112,8 @@ struct MetaPage: Equatable {
   /// is that of the copy, and that of the meta page is seeded with the identity it has.
   ///
   /// - Returns: the copy in the meta page with the highest sequence number; `nil` if none has one.
-  /// - Throws: an error of the file; as ``IdentityPage/init(from:path:isReadOnly:)`` if this release
-  ///   cannot open such a store.
+  /// - Throws: an error of the file; as ``IdentityPage/init(from:path:isReadOnly:)`` if this
+  ///   release cannot open such a store.
   static func identityCopy(
     in file: any File, path: String, isReadOnly: Bool
   ) throws(StorageError) -> IdentityPage? {

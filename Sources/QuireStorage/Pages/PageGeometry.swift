@@ -75,3 +75,8 @@ struct PageGeometry: Hashable, Sendable {
     return isMap(next) ? PageID(next.rawValue &+ 1) : next
   }
 }
+
+extension PageStoreOptions {
+  /// The layout of a store that is created.
+  var geometry: PageGeometry { PageGeometry(pageSize: pageSize, tailByteCount: tailByteCount) }
+}

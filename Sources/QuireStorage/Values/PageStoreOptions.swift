@@ -17,7 +17,7 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// 1024 are for tests.
   public var pageSize = 4096
   /// The bytes at the end of each page of a store that is created which nothing is kept in, as a
-  /// cipher will need them: at most ``PageGeometry/tailLimit``.
+  /// cipher will need them: 64 at most.
   package var tailByteCount = 0
   /// The identity of a store that is created; `nil` makes a random one.
   public var identity: StoreIdentity?
@@ -56,9 +56,6 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// What the properties say as their defaults: a file that is created if it is missing, and
   /// written with full durability.
   public init() {}
-
-  /// The layout of a store that is created.
-  var geometry: PageGeometry { PageGeometry(pageSize: pageSize, tailByteCount: tailByteCount) }
 
   /// The limit that is kept: whatever the options say, a transaction's roots and maps stay in
   /// memory, and the nodes that one operation changes.

@@ -17,8 +17,8 @@ struct FixturesCommand: Command {
       .init(flag: "replace", "replace files that are there"), .json,
     ],
     discussion: """
-      Gallery has a store of every version of the gallery's model, Format1 stores of file format
-      1, Damaged some that something happened to. The same seed gives the same files, byte for
+      Gallery has a store of every version of the gallery's model, Format2 stores of file format
+      2, Damaged some that something happened to. The same seed gives the same files, byte for
       byte. Nothing is overwritten unless --replace is given.
       """,
     examples: [
