@@ -374,14 +374,14 @@ final class StoreCore: @unchecked Sendable {
     }
   }
 
-  /// Makes the commits up to `commit` visible, which are on disk: here, and by the log's word in
-  /// other processes.
+  /// Makes the commits up to `commit` visible, which are on disk: here, and by the seal of its
+  /// record in other processes.
   ///
   /// - Returns: the versions that are no longer the newest. They end outside the mutex and later,
   ///   as ending one frees its pages.
   @discardableResult
   func show(through commit: CommitNumber, in log: LogWriter) -> [OwnedVersion] {
-    log.showThrough(commit)
+    log.seal(through: commit)
     return state.withLock { state in
       let count = state.waiting.prefix { $0.space.commit <= commit }.count
       guard count > 0 else { return [] }

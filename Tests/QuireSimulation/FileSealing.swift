@@ -73,6 +73,11 @@ package struct FileSealing {
     bytes.hash(range, seed: seed ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F)
   }
 
+  /// Whether a log has seals after its records, as since version 2.0.
+  private func trailerByteCount(_ log: [UInt8]) -> Int {
+    log.number(at: 8, byteCount: 2) == 1 ? 8 : 16
+  }
+
   /// Seals a log's header and, one after the other, its records; their lengths and their chain are
   /// made right as well. The first record follows what the newer meta page names.
   ///
@@ -85,19 +90,23 @@ package struct FileSealing {
     log.setNumber(UInt64(pageSize), at: 12, byteCount: 4)
     log.setNumber(epoch, at: 32, byteCount: 8)
     sealLogHeader(&log)
+    let trailer = trailerByteCount(log)
     var offset = 4096
     var previous = chain
-    while offset + 72 <= log.count, Array(log[offset..<offset + 8]) == Array("Qcommit1".utf8) {
+    while offset + 64 + trailer <= log.count,
+      Array(log[offset..<offset + 8]) == Array("Qcommit1".utf8)
+    {
       let epoch = log.number(at: offset + 8, byteCount: 8)
       let claim = Int(truncatingIfNeeded: log.number(at: offset + 32, byteCount: 8))
-      let byteCount = max(72, min(claim, log.count - offset)) & ~7
+      let byteCount = max(64 + trailer, min(claim, log.count - offset)) & ~7
       log.setNumber(previous, at: offset + 24, byteCount: 8)
       log.setNumber(UInt64(byteCount), at: offset + 32, byteCount: 8)
       let check = logHash(log, offset..<offset + 60, epoch: epoch)
       log.setNumber(check, at: offset + 60, byteCount: 4)
-      sealVoucher(at: offset + byteCount - 40, of: &log, epoch: epoch)
-      let sum = logHash(log, offset..<offset + byteCount - 8, epoch: epoch)
-      log.setNumber(sum, at: offset + byteCount - 8, byteCount: 8)
+      let end = offset + byteCount - trailer
+      sealVoucher(at: end - 32, of: &log, epoch: epoch)
+      let sum = logHash(log, offset..<end, epoch: epoch)
+      log.setNumber(sum, at: end, byteCount: 8)
       previous = sum
       offset += byteCount
     }
@@ -108,8 +117,9 @@ package struct FileSealing {
 
   package func sealLogHeader(_ log: inout [UInt8]) {
     log.setNumber(logHash(log, 0..<40, epoch: 0), at: 40, byteCount: 8)
-    guard log.count >= 64 else { return }
-    log.setNumber(logHash(log, 0..<56, epoch: 0), at: 56, byteCount: 8)
+    let place = log.number(at: 8, byteCount: 2) == 1 ? 56 : 64
+    guard log.count >= place + 8 else { return }
+    log.setNumber(logHash(log, 0..<place, epoch: 0), at: place, byteCount: 8)
   }
 
   private func sealVoucher(at offset: Int, of log: inout [UInt8], epoch: UInt64) {

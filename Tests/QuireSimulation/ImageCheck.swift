@@ -26,14 +26,20 @@ package struct ImageCheck {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The word in the header of a log; 0 where there is none.
+  /// The last commit of a log whose record is sealed, by the format; 0 where there is none.
   private static func visibleCommit(in log: [UInt8]) -> UInt64 {
-    guard log.count >= 88 else { return 0 }
-    let epoch = log.number(at: 72)
-    let seed =
-      Scenario.identity.bytes.hash(0..<16, seed: 0)
-      ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F
-    return log.hash(64..<80, seed: seed) == log.number(at: 80) ? log.number(at: 64) : 0
+    let mark = Array("Qcommit1".utf8)
+    var visible: UInt64 = 0
+    for offset in stride(from: 4096, to: log.count - 80, by: 8)
+    where log[offset] == mark[0] && log[offset..<offset + 8].elementsEqual(mark) {
+      guard let byteCount = Int(exactly: log.number(at: offset + 32)), byteCount >= 80,
+        byteCount <= log.count - offset
+      else { continue }
+      let (sum, seal) = (offset + byteCount - 16, offset + byteCount - 8)
+      guard log.number(at: sum) == log.number(at: seal), log.number(at: sum) != 0 else { continue }
+      visible = max(visible, log.number(at: offset + 16))
+    }
+    return visible
   }
 
   private static let otherIdentity = StoreIdentity(high: 99, low: 99)

@@ -37,12 +37,11 @@ import Testing
     let newer = file.number(at: 512 + 8) > file.number(at: 1024 + 8) ? 512 : 1024
     let epoch = file.number(at: newer + 16) + 1
     var log = [UInt8](repeating: 0, count: 4096)
-    log.setNumber(1, at: 8, byteCount: 2)
-    log.setNumber(1, at: 10, byteCount: 2)
+    log.setNumber(2, at: 8, byteCount: 2)
     var record = Array("Qcommit1".utf8) + [UInt8](repeating: 0, count: 56)
     for entry in entries { record += entry }
     record += [UInt8](repeating: 0, count: -record.count & 7)
-    record += Array("Qdurable".utf8) + [UInt8](repeating: 0, count: 24 + 8)
+    record += Array("Qdurable".utf8) + [UInt8](repeating: 0, count: 24 + 16)
     record.setNumber(epoch, at: 8)
     record.setNumber(file.number(at: newer + 24) + 1, at: 16)
     record.setNumber(UInt64(record.count), at: 32)

@@ -151,7 +151,7 @@ struct ForgedStore {
     func add(_ offset: Int, _ byteCount: Int, _ name: String) {
       fields.append(Field(file: "store-log", offset: offset, byteCount: byteCount, name: name))
     }
-    for (offset, byteCount) in [(8, 2), (10, 2), (12, 4), (32, 8), (48, 8)] {
+    for (offset, byteCount) in [(8, 2), (10, 2), (12, 4), (32, 8), (48, 8), (56, 8)] {
       add(offset, byteCount, "log")
     }
     var start = 4096
@@ -162,7 +162,7 @@ struct ForgedStore {
       ] {
         add(start + offset, byteCount, "record's \(name)")
       }
-      let voucher = start + Int(log.number(at: start + 32)) - 40
+      let voucher = start + Int(log.number(at: start + 32)) - 48
       add(voucher + 8, 8, "voucher's durable through")
       add(voucher + 16, 8, "voucher's length")
       var entry = start + 64

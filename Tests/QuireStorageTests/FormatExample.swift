@@ -53,7 +53,7 @@ struct FormatExample {
     guard let log = died.log, let record = log.records.first else { return blocks }
     let header = log.bytes(0..<4096)
     blocks.append(
-      ("The log's header", HexListing.lines(of: header, parts: LogAnatomy.headerParts), header))
+      ("The log's header", HexListing.lines(of: header, parts: log.headerParts), header))
     let bytes = log.bytes(record.offset..<record.offset + record.byteCount)
     blocks.append(
       (

@@ -185,13 +185,13 @@ struct FormatVersionTests {
   @Test(arguments: [true, false])
   func `a log of another major version is refused, and stays`(isReadOnly: Bool) throws {
     expectRefusal(
-      try withLogVersion(2, 0), isReadOnly: isReadOnly, FormatVersion(major: 2, minor: 0),
-      FormatVersion(major: 1, minor: 2))
+      try withLogVersion(3, 0), isReadOnly: isReadOnly, FormatVersion(major: 3, minor: 0),
+      FormatVersion(major: 2, minor: 0))
   }
 
   @Test(arguments: [true, false])
   func `a log of a later minor version shows all its commits`(isReadOnly: Bool) throws {
-    let (values, _) = opened(try withLogVersion(1, 7), isReadOnly: isReadOnly)
+    let (values, _) = opened(try withLogVersion(2, 7), isReadOnly: isReadOnly)
     #expect(try values.get() == [3, 3, 3, 3])
   }
 }

@@ -34,7 +34,8 @@ struct LogEndTests {
     let log = try #require(files["store-log"])
     let last = try #require(Proof.records(log).last)
     for start in stride(
-      from: last.lowerBound - 300, through: last.lowerBound - 8, by: Amount.of(debug: 4, release: 1)
+      from: last.lowerBound - 300, through: last.lowerBound - 16,
+      by: Amount.of(debug: 4, release: 1)
     ) {
       var damaged = files
       damaged["store-log"]?.replaceSubrange(
@@ -76,28 +77,35 @@ struct LogEndTests {
   /// The files of a store whose log an earlier release has written: without vouchers.
   private func filesOfEarlierRelease(commits: Int) throws -> [String: [UInt8]] {
     var files = try files(commits: commits)
-    var log = try #require(files["store-log"])
+    files["store-log"] = try inFormat10(try #require(files["store-log"]))
+    return files
+  }
+
+  /// A log as a release would have written it that knew no vouchers and no seals.
+  private func inFormat10(_ log: [UInt8]) throws -> [UInt8] {
+    var log = log
     let seed = try #require(Proof.options.identity).bytes.withUnsafeBytes { XXH3.hash($0, seed: 0) }
     func hash(_ range: Range<Int>, epoch: UInt64) -> UInt64 {
       log[range].withUnsafeBytes {
         XXH3.hash($0, seed: seed ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F)
       }
     }
+    log.setNumber(1, at: 8, byteCount: 2)
     log.setNumber(0, at: 10, byteCount: 2)
     log.setNumber(hash(0..<40, epoch: 0), at: 40)
-    log.replaceSubrange(48..<64, with: [UInt8](repeating: 0, count: 16))
+    log.replaceSubrange(48..<72, with: [UInt8](repeating: 0, count: 24))
     var previous: UInt64?
     for record in Proof.records(log) {
       if let previous { log.setNumber(previous, at: record.lowerBound + 24) }
       log.setNumber(0, at: record.lowerBound + 60, byteCount: 4)
-      let voucher = record.upperBound - 40..<record.upperBound - 8
-      log.replaceSubrange(voucher, with: [UInt8](repeating: 0, count: 32))
+      // Voucher, and the checksum of which the place is the seal's now.
+      let end = record.upperBound - 48..<record.upperBound - 8
+      log.replaceSubrange(end, with: [UInt8](repeating: 0, count: 40))
       let sum = hash(record.dropLast(8), epoch: log.number(at: record.lowerBound + 8))
       log.setNumber(sum, at: record.upperBound - 8)
       previous = sum
     }
-    files["store-log"] = log
-    return files
+    return log
   }
 
   @Test func `a log of an earlier release is read`() throws {
@@ -156,15 +164,7 @@ struct LogEndTests {
     }
     var files = disk.files
     if !isOf11 {
-      var bytes = try #require(files["store-log"])
-      bytes.setNumber(0, at: 10, byteCount: 2)
-      let seed = try #require(Proof.options.identity).bytes
-        .withUnsafeBytes { XXH3.hash($0, seed: 0) }
-      let sum = bytes[0..<40].withUnsafeBytes {
-        XXH3.hash($0, seed: seed ^ 0xC2B2_AE3D_27D4_EB4F)
-      }
-      bytes.setNumber(sum, at: 40)
-      files["store-log"] = bytes
+      files["store-log"] = try inFormat10(try #require(files["store-log"]))
     }
     return files
   }

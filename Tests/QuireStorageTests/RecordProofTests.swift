@@ -23,10 +23,10 @@ struct RecordProofTests {
       XXH3.hash($0, seed: seed ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F)
     }
     log.setNumber(check, at: record.lowerBound + 60, byteCount: 4)
-    let sum = log[record.dropLast(8)].withUnsafeBytes {
+    let sum = log[record.dropLast(16)].withUnsafeBytes {
       XXH3.hash($0, seed: seed ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F)
     }
-    log.setNumber(sum, at: record.upperBound - 8)
+    log.setNumber(sum, at: record.upperBound - 16)
   }
 
   /// The value of key 0 in the store that these files are.

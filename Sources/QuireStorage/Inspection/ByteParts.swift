@@ -108,19 +108,18 @@ extension IndexLayout {
 
 extension LogAnatomy {
   /// The log's header.
-  package static var headerParts: [BytePart] {
+  package var headerParts: [BytePart] {
     typealias Header = LogFormat.Header
-    return [
+    var parts = [
       BytePart(Header.magic, 8, "what this file is"), BytePart(Header.major, 2, "format, major"),
       BytePart(Header.minor, 2, "format, minor"), BytePart(Header.pageSize, 4, "page size"),
       BytePart(Header.identity, 16, "identity"), BytePart(Header.epoch, 8, "epoch"),
       BytePart(Header.checksum, 8, "checksum"),
       BytePart(Header.fileByteCount, 8, "length of the log, at least"),
-      BytePart(Header.fileByteCountCheck, 8, "checksum of all before it"),
-      BytePart(Header.word, 8, "visible through commit"),
-      BytePart(Header.word + LogFormat.Word.epoch, 8, "epoch"),
-      BytePart(Header.word + LogFormat.Word.check, 8, "check of the word"),
     ]
+    if version.major > LogFormat.oldestMajor { parts.append(BytePart(Header.flags, 8, "flags")) }
+    parts.append(BytePart(Header.wholeChecksum(version), 8, "checksum of all before it"))
+    return parts
   }
 
   /// A record that is whole: header, entries, checksum.
@@ -159,7 +158,7 @@ extension LogAnatomy {
         offset += range.count
       }
     }
-    let end = start + record.byteCount - Format.trailerByteCount
+    let end = start + record.byteCount - trailerByteCount
     if isOf11 {
       typealias Voucher = LogFormat.Voucher
       let voucher = end - Voucher.byteCount
@@ -171,6 +170,9 @@ extension LogAnatomy {
       ]
     }
     parts.append(BytePart(end, 8, "checksum"))
+    if trailerByteCount > Format.checksumByteCount {
+      parts.append(BytePart(end + Format.checksumByteCount, 8, "seal: it is on disk"))
+    }
     return parts
   }
 

@@ -37,6 +37,8 @@ package struct LogAnatomy {
     package let epoch: UInt64
     package let commit: CommitNumber
     package let durableThrough: CommitNumber
+    /// Whether it was known to be on disk after it was written. Since 2.0.
+    package let isSealed: Bool
     package let previous: UInt64
     package let checksum: UInt64
     package let pageCount: UInt32
@@ -49,9 +51,8 @@ package struct LogAnatomy {
   package let version: FormatVersion
   package let pageSize: Int
   package let identity: StoreIdentity
-  /// The last commit that readers in other processes may see, as the log says; `nil` where it does
-  /// not say.
-  package let visibleThrough: CommitNumber?
+  /// Whether each commit is synced, and its record sealed then. Since 2.0.
+  package let hasSeals: Bool
   /// Whether the header is whole and of this store.
   package let isOurs: Bool
   /// Those that count come first, in their order; then the others, in the order of the file.
@@ -96,20 +97,20 @@ package struct LogAnatomy {
       byteCount >= LogFormat.recordsStart && base.u64(at: Header.magic) == LogFormat.fileMagic
       && base.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
       && self.pageSize == pageSize
-    isOf11 = version.minor >= 1
-    visibleThrough = isOurs ? LogAnatomy.word(in: base, checksum) : nil
+    isOf11 = version.major > LogFormat.oldestMajor || version.minor >= 1
+    hasSeals =
+      isOurs && version.major > LogFormat.oldestMajor
+      && base.u64(at: Header.flags) & Header.isSealed != 0
     scan()
     classify(meta, path)
   }
 
-  private static func word(in header: UnsafeRawPointer, _ checksum: Checksum) -> CommitNumber? {
-    let word = header + LogFormat.Header.word
-    let epoch = word.u64(at: LogFormat.Word.epoch)
-    guard epoch == header.u64(at: LogFormat.Header.epoch),
-      word.u64(at: LogFormat.Word.check) == checksum.ofWord(word, epoch: epoch)
-    else { return nil }
-    return CommitNumber(rawValue: word.u64(at: LogFormat.Word.commit))
+  /// The last commit in the log that readers in other processes may see; `nil` if that is none.
+  package var visibleThrough: CommitNumber? {
+    records.last { $0.state == .counts && ($0.isSealed || !hasSeals) }?.commit
   }
+
+  var trailerByteCount: Int { LogFormat.Record.trailerByteCount(version) }
 
   private mutating func classify(_ meta: StoreAnatomy.Meta?, _ path: String) {
     var meta = meta
@@ -160,9 +161,9 @@ package struct LogAnatomy {
         || start.u32(at: Format.headerCheck) == checksum.ofRecordHeader(start, epoch: epoch)
     else { return nil }
     let isInside =
-      claimed >= Format.headerByteCount + Format.trailerByteCount && claimed <= byteCount - offset
+      claimed >= Format.headerByteCount + trailerByteCount && claimed <= byteCount - offset
       && claimed % Format.alignment == 0
-    let checked = isInside ? claimed - Format.trailerByteCount : 0
+    let checked = isInside ? claimed - trailerByteCount : 0
     let sum = isInside ? start.u64(at: checked) : 0
     let isWhole =
       isInside
@@ -172,6 +173,7 @@ package struct LogAnatomy {
       offset: offset, byteCount: claimed, epoch: epoch,
       commit: CommitNumber(rawValue: start.u64(at: Format.commit)),
       durableThrough: CommitNumber(rawValue: start.u64(at: Format.durableThrough)),
+      isSealed: isWhole && hasSeals && start.u64(at: checked + Format.checksumByteCount) == sum,
       previous: start.u64(at: Format.previous), checksum: sum,
       pageCount: start.u32(at: Format.pageCount),
       freePageCount: start.u32(at: Format.freePageCount), state: isWhole ? .unknown : .torn)
@@ -211,10 +213,9 @@ package struct LogAnatomy {
     typealias Voucher = LogFormat.Voucher
     guard isOf11, byteCount >= LogFormat.recordsStart else { return }
     let base = UnsafeRawPointer(bytes.base)
-    let header = UnsafeRawBufferPointer(start: base, count: LogFormat.Header.fileByteCountCheck)
-    if isDemanded,
-      base.u64(at: LogFormat.Header.fileByteCountCheck) == checksum.ofLog(header, epoch: 0)
-    {
+    let wholeChecksum = LogFormat.Header.wholeChecksum(version)
+    let header = UnsafeRawBufferPointer(start: base, count: wholeChecksum)
+    if isDemanded, base.u64(at: wholeChecksum) == checksum.ofLog(header, epoch: 0) {
       leastByteCount = Int(clamping: base.u64(at: LogFormat.Header.fileByteCount))
     }
     for offset in stride(

@@ -2,9 +2,11 @@
 /// never changed within a format version.
 enum LogFormat {
   /// Since 1.1 the header has the minimum length of the log, the header of a record has a checksum
-  /// of its own, and a record ends with a voucher; a reader of 1.0 ignores all three. Since 1.2 the
-  /// header says up to which commit readers in other processes may go.
-  static let version = FormatVersion(major: 1, minor: 2)
+  /// of its own, and a record ends with a voucher; a reader of 1.0 ignores all three. Since 2.0 the
+  /// header has flags, and a record a seal.
+  static let version = FormatVersion(major: 2, minor: 0)
+  /// The log of a store of format 1.
+  static let oldestMajor: UInt16 = 1
 
   /// `\x89 Q L o g CR LF \x1A`: damaged by every transfer that takes the file for text.
   static let fileMagic: UInt64 = 0x1A0A_0D67_6F4C_5189
@@ -27,23 +29,18 @@ enum LogFormat {
     static let epoch = 32
     static let checksum = 40
     static let byteCount = 48
-    /// The length of the file, which is on disk before a meta page demands the log; and the
-    /// checksum of all before it. Since 1.1.
+    /// The length of the file, which is on disk before a meta page demands the log. Since 1.1.
     static let fileByteCount = 48
-    static let fileByteCountCheck = 56
-    static let wholeByteCount = 64
-    /// The word that tells followers what is on disk. Since 1.2.
-    static let word = 64
-  }
+    /// Since 2.0.
+    static let flags = 56
+    static let wholeByteCount = 72
+    /// Flag: each commit is synced, and its record is sealed then.
+    static let isSealed: UInt64 = 1
 
-  /// *Visible through*: the last commit that no crash takes back. Overwritten in place, and never
-  /// synced on its own: a wrong check means to read it again. Absent where commits are not synced
-  /// one by one.
-  enum Word {
-    static let commit = 0
-    static let epoch = 8
-    static let check = 16
-    static let byteCount = 24
+    /// The offset of the checksum of all before it, in a log of that version.
+    static func wholeChecksum(_ version: FormatVersion) -> Int {
+      version.major == LogFormat.oldestMajor ? 56 : 64
+    }
   }
 
   enum Record {
@@ -62,9 +59,18 @@ enum LogFormat {
     /// search for records would have to read all bytes that each supposed header claims.
     static let headerCheck = 60
     static let headerByteCount = 64
-    static let trailerByteCount = 8
-    /// The most that follows the page entries: padding, voucher, checksum.
+    /// What follows the voucher: the checksum; and the *seal*, which is zero until the record is on
+    /// disk and then the checksum once more. It lies where the next record begins, in a block that
+    /// is written with it, so that it costs no time at the next sync.
+    static let trailerByteCount = checksumByteCount + sealByteCount
+    static let checksumByteCount = 8
+    static let sealByteCount = 8
+    /// The most that follows the page entries: padding, voucher, trailer.
     static let endByteCount = alignment + Voucher.byteCount + trailerByteCount
+
+    static func trailerByteCount(_ version: FormatVersion) -> Int {
+      version.major == LogFormat.oldestMajor ? checksumByteCount : trailerByteCount
+    }
     /// Records begin at multiples of this, so that they can be looked for.
     static let alignment = 8
   }
@@ -106,11 +112,6 @@ extension Checksum {
   func ofRecordHeader(_ start: UnsafeRawPointer, epoch: UInt64) -> UInt32 {
     let header = UnsafeRawBufferPointer(start: start, count: LogFormat.Record.headerCheck)
     return UInt32(truncatingIfNeeded: ofLog(header, epoch: epoch))
-  }
-
-  /// The check of the word that tells what is visible.
-  func ofWord(_ start: UnsafeRawPointer, epoch: UInt64) -> UInt64 {
-    ofLog(UnsafeRawBufferPointer(start: start, count: LogFormat.Word.check), epoch: epoch)
   }
 
   /// The check of a voucher.

@@ -43,8 +43,10 @@ final class LogReader {
   private var pageSize: Int { geometry.pageSize }
   private let epoch: UInt64
   private let path: String
+  private var version = LogFormat.version
   /// Whether records have what format 1.1 of the log brought.
-  private var isOf11 = false
+  private var isOf11: Bool { version.major > LogFormat.oldestMajor || version.minor >= 1 }
+  private var trailerByteCount: Int { LogFormat.Record.trailerByteCount(version) }
   /// The smallest number of bytes that the log is known to have had.
   private var leastByteCount = 0
   /// The number of bytes read of supposed records that turned out to be none.
@@ -83,7 +85,7 @@ final class LogReader {
     newPageLimit = newPageByteLimit / geometry.pageSize
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
     guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
-    try requireKnownVersion(window)
+    try requireKnownVersion()
     if isDemanded { leastByteCount = try headerByteCount(window) }
     // A closed store needs no log. But a newer log shows that it was opened again.
     if meta.isClean {
@@ -128,7 +130,8 @@ final class LogReader {
       let header = try window.bytes(at: 0, count: Header.byteCount)
     else { return false }
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
-    isOf11 = header.u16(at: Header.minor) >= 1
+    version = FormatVersion(
+      major: UInt16(header.u16(at: Header.major)), minor: UInt16(header.u16(at: Header.minor)))
     // The checksum is seeded with the identity, so the identity itself need not be compared.
     return header.u64(at: Header.magic) == LogFormat.fileMagic
       && epochs.contains(header.u64(at: Header.epoch))
@@ -137,13 +140,9 @@ final class LogReader {
   }
 
   /// In a log of another major version this release may take commits for none.
-  private func requireKnownVersion(_ window: LogWindow) throws(StorageError) {
-    typealias Header = LogFormat.Header
-    guard let header = try window.bytes(at: 0, count: Header.byteCount) else { return }
-    let found = FormatVersion(
-      major: UInt16(header.u16(at: Header.major)), minor: UInt16(header.u16(at: Header.minor)))
-    guard found.major == LogFormat.version.major else {
-      throw .unsupportedFormat(found: found, supported: LogFormat.version)
+  private func requireKnownVersion() throws(StorageError) {
+    guard (LogFormat.oldestMajor...LogFormat.version.major).contains(version.major) else {
+      throw .unsupportedFormat(found: version, supported: LogFormat.version)
     }
   }
 
@@ -153,10 +152,9 @@ final class LogReader {
     guard isOf11, let header = try window.bytes(at: 0, count: Header.wholeByteCount) else {
       return 0
     }
-    let checked = UnsafeRawBufferPointer(start: header, count: Header.fileByteCountCheck)
-    guard header.u64(at: Header.fileByteCountCheck) == checksum.ofLog(checked, epoch: 0) else {
-      return 0
-    }
+    let wholeChecksum = Header.wholeChecksum(version)
+    let checked = UnsafeRawBufferPointer(start: header, count: wholeChecksum)
+    guard header.u64(at: wholeChecksum) == checksum.ofLog(checked, epoch: 0) else { return 0 }
     return Int(clamping: header.u64(at: Header.fileByteCount))
   }
 
@@ -221,7 +219,7 @@ final class LogReader {
       throw damage
     }
     var offset = Format.headerByteCount
-    let end = record.byteCount - Format.trailerByteCount
+    let end = record.byteCount - trailerByteCount
     for _ in 0..<record.pageEntryCount {
       guard
         let entry = PageDifference.Entry(
@@ -303,7 +301,7 @@ final class LogReader {
       if record.epoch == epoch { durable = max(durable, record.durableThrough) }
       if isOf11,
         let voucher = try scan.bytes(
-          at: record.offset + record.byteCount - LogFormat.Record.trailerByteCount
+          at: record.offset + record.byteCount - trailerByteCount
             - LogFormat.Voucher.byteCount, count: LogFormat.Voucher.byteCount)
       {
         durable = max(durable, take(voucher: voucher))
@@ -353,11 +351,11 @@ final class LogReader {
   private func record(at offset: Int, _ window: LogWindow) throws(StorageError) -> Record? {
     typealias Format = LogFormat.Record
     let room = fileByteCount - offset
-    guard room >= Format.headerByteCount + Format.trailerByteCount,
+    guard room >= Format.headerByteCount + trailerByteCount,
       let header = try window.bytes(at: offset, count: Format.headerByteCount),
       header.u64(at: Format.magic) == LogFormat.recordMagic,
       let byteCount = Int(exactly: header.u64(at: Format.byteCount)),
-      byteCount >= Format.headerByteCount + Format.trailerByteCount, byteCount <= room,
+      byteCount >= Format.headerByteCount + trailerByteCount, byteCount <= room,
       byteCount % Format.alignment == 0,
       !isOf11
         || header.u32(at: Format.headerCheck)
@@ -365,7 +363,7 @@ final class LogReader {
     else { return nil }
     guard let start = try window.bytes(at: offset, count: byteCount) else { return nil }
     let epoch = start.u64(at: Format.epoch)
-    let checked = byteCount - Format.trailerByteCount
+    let checked = byteCount - trailerByteCount
     let sum = checksum.ofLog(UnsafeRawBufferPointer(start: start, count: checked), epoch: epoch)
     guard start.u64(at: checked) == sum else {
       vainByteCount += byteCount

@@ -35,8 +35,11 @@ final class LogWriter {
   private let checksum: Checksum
   private let pageSize: Int
   private let fillsAhead: Bool
-  /// Whether each commit is synced, so that followers must wait for that.
-  private var hasWord: Bool { fillsAhead }
+  /// Whether each commit is synced, and its record sealed then.
+  private var seals: Bool { fillsAhead }
+  /// The records that were written and are not sealed: the commit, where its seal goes, and what it
+  /// is.
+  private let unsealed = Mutex<[(commit: CommitNumber, offset: Int, seal: UInt64)]>([])
   /// Whether the log is on disk before a meta page demands it.
   private let isSynced: Bool
   /// The offset of the first live record.
@@ -86,12 +89,7 @@ final class LogWriter {
     start.base.initializeMemory(as: UInt8.self, repeating: 0, count: start.byteCount)
     LogWriter.encodeHeader(
       identity, pageSize: pageSize, epoch, checksum,
-      fileByteCount: isSynced ? start.byteCount : 0, in: start.base)
-    if hasWord {
-      encodeWord(
-        CommitNumber(rawValue: record.commit.rawValue - 1),
-        in: start.base + LogFormat.Header.word)
-    }
+      fileByteCount: isSynced ? start.byteCount : 0, isSealed: seals, in: start.base)
     written.store(allocated, ordering: .releasing)
     guard tail.offset + record.byteCount <= allocated else {
       try file.write(start, at: 0)
@@ -112,7 +110,7 @@ final class LogWriter {
 
   private static func encodeHeader(
     _ identity: StoreIdentity, pageSize: Int, _ epoch: UInt64, _ checksum: Checksum,
-    fileByteCount: Int, in header: UnsafeMutableRawPointer
+    fileByteCount: Int, isSealed: Bool, in header: UnsafeMutableRawPointer
   ) {
     typealias Header = LogFormat.Header
     header.setU64(LogFormat.fileMagic, at: Header.magic)
@@ -126,8 +124,10 @@ final class LogWriter {
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     header.setU64(checksum.ofLog(checked, epoch: 0), at: Header.checksum)
     header.setU64(UInt64(fileByteCount), at: Header.fileByteCount)
-    let whole = UnsafeRawBufferPointer(start: header, count: Header.fileByteCountCheck)
-    header.setU64(checksum.ofLog(whole, epoch: 0), at: Header.fileByteCountCheck)
+    header.setU64(isSealed ? Header.isSealed : 0, at: Header.flags)
+    let wholeChecksum = Header.wholeChecksum(LogFormat.version)
+    let whole = UnsafeRawBufferPointer(start: header, count: wholeChecksum)
+    header.setU64(checksum.ofLog(whole, epoch: 0), at: wholeChecksum)
   }
 
   // MARK: Appending
@@ -204,6 +204,7 @@ final class LogWriter {
       checksum.ofRecordHeader(UnsafeRawPointer(record), epoch: epoch), at: Format.headerCheck)
     let sum = checksum.ofLog(UnsafeRawBufferPointer(start: record, count: end), epoch: epoch)
     record.setU64(sum, at: end)
+    record.setU64(0, at: end + Format.checksumByteCount)
     return Record(commit: space.commit, byteCount: byteCount, checksum: sum)
   }
 
@@ -261,6 +262,10 @@ final class LogWriter {
 
   private func noteAppended(_ record: Record, at offset: Int) {
     tail = Position(offset: offset + record.byteCount, chain: record.checksum)
+    if seals {
+      let seal = tail.offset - LogFormat.Record.sealByteCount
+      unsealed.withLock { $0.append((record.commit, seal, record.checksum)) }
+    }
     liveByteCount += record.byteCount
     // A commit that was far larger than others should not keep its memory.
     if record.byteCount > 8 << 20 { buffer = PageMemory(byteCount: 0) }
@@ -310,26 +315,22 @@ final class LogWriter {
     durableByteCount.max(byteCount, ordering: .relaxed)
   }
 
-  /// Tells readers in other processes that the commits up to this one are on disk. Called by one
-  /// thread at a time, beside the writer.
-  func showThrough(_ commit: CommitNumber) {
-    guard hasWord else { return }
-    withUnsafeTemporaryAllocation(
-      byteCount: LogFormat.Word.byteCount, alignment: MemoryLayout<UInt64>.alignment
-    ) { word in
-      guard let base = word.baseAddress else { return }
-      encodeWord(commit, in: base)
-      // Without it they see less; the next one says it, too.
-      do throws(StorageError) {
-        try file.write(UnsafeRawBufferPointer(word), at: LogFormat.Header.word)
-      } catch {}
+  /// Seals the record of a commit, as all up to it are on disk: readers in other processes may go
+  /// so far. Called by one thread at a time, beside the writer.
+  func seal(through commit: CommitNumber) {
+    guard seals else { return }
+    let last = unsealed.withLock { records in
+      let last = records.last { $0.commit <= commit }
+      records.removeAll { $0.commit <= commit }
+      return last
     }
-  }
-
-  private func encodeWord(_ commit: CommitNumber, in word: UnsafeMutableRawPointer) {
-    word.setU64(commit.rawValue, at: LogFormat.Word.commit)
-    word.setU64(epoch, at: LogFormat.Word.epoch)
-    word.setU64(checksum.ofWord(UnsafeRawPointer(word), epoch: epoch), at: LogFormat.Word.check)
+    guard let last else { return }
+    // Without it they see less; the next one says it, too.
+    do throws(StorageError) {
+      try withUnsafeBytes(of: last.seal.littleEndian) { seal throws(StorageError) in
+        try file.write(seal, at: last.offset)
+      }
+    } catch {}
   }
 
   // MARK: Checkpoints

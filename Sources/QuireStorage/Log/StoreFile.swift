@@ -138,7 +138,7 @@ final class StoreFile: @unchecked Sendable {
     do throws(StorageError) {
       if durability != .none { try created.sync(for: .logCreation) }
       try checkNames(created)
-      created.showThrough(record.commit)
+      created.seal(through: record.commit)
     } catch {
       throw .unknown(error)
     }

@@ -17,7 +17,7 @@ struct LogListing {
     table.add("page size", "\(log.pageSize.grouped) bytes")
     table.add("identity", "\(log.identity)")
     table.add("header", log.isOurs ? "whole, and of this store" : "not of this store, or damaged")
-    if let commit = log.visibleThrough { table.add("visible through", "commit \(commit)") }
+    if let commit = log.visibleThrough { table.add("visible", "through commit \(commit)") }
     let states = Dictionary(grouping: log.records) { $0.state }
     let counts = states.sorted { $0.key.rawValue < $1.key.rawValue }
       .map { "\($0.value.count) \($0.key.rawValue)" }
