@@ -159,7 +159,8 @@ final class StoreCore: @unchecked Sendable {
     do throws(StorageError) {
       used = try IdentityPage(from: bytes, path: "", isReadOnly: true).byteCount
     } catch .damaged(let page, let reason) {
-      report.findings.append(.init(page: page, message: reason))
+      // The store would not be open without the copy.
+      report.findings.append(.init(page: page, message: IdentityPage.mendable(reason)))
     } catch .notAStore {
       report.findings.append(.init(page: .identity, message: "it does not begin as a store does"))
     }

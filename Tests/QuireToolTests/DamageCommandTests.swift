@@ -69,6 +69,20 @@ import Testing
       "\(missing.errors)")
   }
 
+  @Test func `a damaged first page is mended by what opens the store for writing`() throws {
+    let store = try folder.fixture("Gallery 2.7")
+    let before = ToolRun("dump", store).output
+    try folder.damage(store) { $0[30] ^= 1 }
+    let doctor = ToolRun("doctor", store)
+    #expect(doctor.code == .bad)
+    #expect(doctor.output.contains("page 0: its checksum is wrong"))
+    #expect(doctor.output.contains("quire compact") && !doctor.output.contains("quire salvage"))
+    #expect(ToolRun("dump", store).output == before)
+    #expect(ToolRun("compact", store).code == .good)
+    #expect(ToolRun("check", store).code == .good)
+    #expect(ToolRun("dump", store).output == before)
+  }
+
   @Test func `doctor asks whether what does not begin as a store ever was one`() throws {
     let store = folder.path("notes.txt")
     try Data("what I wanted to say".utf8).write(to: URL(filePath: store))

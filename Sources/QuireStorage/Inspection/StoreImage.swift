@@ -57,10 +57,13 @@ final class StoreImage {
         page = whole
       }
     } catch .damaged(_, let reason) {
-      // With a page size that can be one, the rest may still be shown.
-      findings.append(.init(page: .identity, message: reason))
       let readable = IdentityPage(unchecked: UnsafeRawPointer(head.base))
-      if let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: true) {
+      let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: true)
+      findings.append(
+        .init(
+          page: .identity, message: copy == nil ? reason : IdentityPage.mendable(reason)))
+      // With a page size that can be one, the rest may still be shown.
+      if let copy {
         page = copy
       } else if salvages {
         (page, isIdentityKnown) = try StoreImage.identity(

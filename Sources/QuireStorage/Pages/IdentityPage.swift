@@ -212,6 +212,11 @@ extension IdentityPage {
 }
 
 extension IdentityPage {
+  /// What is said of a damaged page of which a meta page has the copy.
+  static func mendable(_ reason: String) -> String {
+    "\(reason); a meta page repeats it, and the next opening for writing writes it anew"
+  }
+
   /// Reads the identity of a file that is only inspected, for which a later minor version is no
   /// obstacle: from the copies in the meta pages if that of the first page is damaged.
   static func read(from file: any File, path: String) throws(StorageError) -> IdentityPage {

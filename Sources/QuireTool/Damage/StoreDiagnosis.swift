@@ -163,6 +163,13 @@ struct StoreDiagnosis {
     let file = store.lastPathComponent
     var advice =
       first + ["Copy the file before anything else: the disk that damaged it may go on doing so."]
+    if findings.allSatisfy({ $0.contains("the next opening for writing writes it anew") }) {
+      advice.append(
+        "Then let something open it for writing: its program, or quire compact \(file). Nothing else "
+          + "is wrong.")
+      problems[problems.count - 1].advice = advice
+      return
+    }
     for missing in ["-log", "-pages"].map({ CompanionName.path(of: store.path, $0) })
     where findings.contains(where: { $0.contains(missing) }) {
       advice.append(
