@@ -103,7 +103,7 @@ extension PageStore {
       file, path: path, in: fileSystem, page: recovery.page, meta: recovery.meta,
       pageCount: recovery.space.pageCount,
       isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
-    if recovery.isIdentityDamaged { try storage.write(recovery.page) }
+    if recovery.isIdentityDamaged { try storage.mendIdentity() }
     if options.durability != .none {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // For a closed store this can wait until a new log is begun.

@@ -161,8 +161,9 @@ final class StoreCore: @unchecked Sendable {
     } catch .damaged(let page, let reason) {
       // The store would not be open without the copy.
       report.findings.append(.init(page: page, message: IdentityPage.mendable(reason)))
-    } catch .notAStore {
-      report.findings.append(.init(page: .identity, message: "it does not begin as a store does"))
+    } catch .notAStore(_, let reason) {
+      report.findings.append(
+        .init(page: .identity, message: IdentityPage.mendable(reason)))
     }
     if bytes.dropFirst(used).contains(where: { $0 != 0 }) {
       report.findings.append(

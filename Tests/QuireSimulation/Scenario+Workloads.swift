@@ -42,7 +42,7 @@ extension Scenario {
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
     aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, expiring,
-    goingRound, idling, givenUp, spilling, spillingIntoFreed, upgrading,
+    goingRound, idling, givenUp, spilling, spillingIntoFreed,
   ]
 
   /// Transactions whose pages go to the file before the commit: in new places, and where they are;

@@ -38,6 +38,12 @@ import Testing
         exhaustive: .whole))
   }
 
+  /// The first page is written over, and has no twin: all that a crash can leave of it.
+  @Test func `a crash while a store of format 1 becomes one of format 2 loses nothing`() {
+    let budget = CrashEnumeration.Budget(imageLimits: [40, 8], nestingStrides: [5])
+    #expect(expectNoLoss(.upgrading, budget).imageCount > 300)
+  }
+
   @Test(arguments: seeds)
   func `a crash in a random workload loses nothing`(seed: UInt64) {
     expectNoLoss(.random(seed: seed))

@@ -172,6 +172,11 @@ struct FormatVersionTests {
         try store.close()
         if isReadOnly { #expect(disk.files["store"] == torn) }
       }
+      // A disk that lost power may have written anything there.
+      torn.replaceSubrange(0..<512, with: (0..<512).map { UInt8(truncatingIfNeeded: $0 &* end) })
+      let nonsense = SimulatedDisk(["store": torn])
+      try PageStore.open("store", options: Proof.options, in: nonsense).close()
+      #expect(nonsense.files["store"] == new)
       #expect(
         try StoreAnatomy(of: "store", in: SimulatedDisk(["store": torn])).identity
           == Proof.options.identity)

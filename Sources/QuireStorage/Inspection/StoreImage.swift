@@ -74,8 +74,11 @@ final class StoreImage {
         }
         page = readable
       }
-    } catch .notAStore(let path, let reason) where salvages {
-      findings.append(.init(page: .identity, message: reason))
+    } catch .notAStore(let path, let reason) {
+      let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: true)
+      guard salvages || copy != nil else { throw .notAStore(path: path, reason: reason) }
+      findings.append(
+        .init(page: .identity, message: copy == nil ? reason : IdentityPage.mendable(reason)))
       (page, isIdentityKnown) = try StoreImage.identity(
         IdentityPage(unchecked: UnsafeRawPointer(head.base)), of: file, path: path, reason,
         fileSystem)

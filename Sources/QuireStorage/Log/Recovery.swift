@@ -38,8 +38,8 @@ struct Recovery {
     fileByteCount = try file.byteCount()
     var head = try Recovery.read(
       file, path, byteCount: min(Recovery.headByteCount, fileByteCount))
-    (page, isIdentityDamaged) = try Recovery.identity(
-      UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount]), of: file, path,
+    (page, isIdentityDamaged) = try IdentityPage.read(
+      UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount]), of: file, path: path,
       isReadOnly: isReadOnly)
     let geometry = page.geometry
     if page.pageSize * Int(PageID.firstFree.rawValue) > head.byteCount {
@@ -113,19 +113,6 @@ struct Recovery {
     } catch .damaged(_, let reason) {
       space.retireEverything()
       throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read: \(reason)")
-    }
-  }
-
-  private static func identity(
-    _ head: UnsafeRawBufferPointer, of file: any File, _ path: String, isReadOnly: Bool
-  ) throws(StorageError) -> (page: IdentityPage, isDamaged: Bool) {
-    do throws(StorageError) {
-      return (try IdentityPage(from: head, path: path, isReadOnly: isReadOnly), false)
-    } catch .damaged(let page, let reason) {
-      guard
-        let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: isReadOnly)
-      else { throw .damaged(page: page, reason: reason) }
-      return (copy, true)
     }
   }
 

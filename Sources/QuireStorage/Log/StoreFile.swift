@@ -204,9 +204,14 @@ final class StoreFile: @unchecked Sendable {
 
   /// Writes the first page, of which a meta page on disk has a copy. Later meta pages have it too,
   /// so that no sync is needed.
-  func write(_ new: IdentityPage) throws(StorageError) {
-    try file.write(new.encoded, at: 0)
+  private func write(_ new: IdentityPage) throws(StorageError) {
+    try file.write(new.encoded(byteCount: new.byteCount), at: 0)
     page = new
+  }
+
+  /// Writes the first page anew, which was found damaged: all of it.
+  func mendIdentity() throws(StorageError) {
+    try file.write(page.encoded(byteCount: pageSize), at: 0)
   }
 
   /// Erases a damaged meta page before anything else is written: a crash while the next one is

@@ -66,8 +66,8 @@ struct IdentityPage: Equatable {
       IdentityPage.checksum(of: page, byteCount: checksumOffset), at: checksumOffset)
   }
 
-  /// The bytes of the page up to those that are always zero.
-  var encoded: PageMemory {
+  /// The first bytes of the page, at least ``byteCount``.
+  func encoded(byteCount: Int) -> PageMemory {
     let memory = PageMemory(byteCount: byteCount)
     memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     encode(in: memory.base)
@@ -218,21 +218,36 @@ extension IdentityPage {
   }
 
   /// Reads the identity of a file that is only inspected, for which a later minor version is no
-  /// obstacle: from the copies in the meta pages if that of the first page is damaged.
+  /// obstacle.
   static func read(from file: any File, path: String) throws(StorageError) -> IdentityPage {
     let head = PageMemory(byteCount: min(try file.byteCount(), largestByteCount))
     try head.withBytes { bytes throws(StorageError) in
       try file.readFully(at: 0, into: bytes, path: path)
     }
     defer { withExtendedLifetime(head) {} }
+    return try read(
+      UnsafeRawBufferPointer(head.bytes), of: file, path: path, isReadOnly: true
+    ).page
+  }
+
+  /// Reads the identity from the first page; from the copies in the meta pages if that is damaged,
+  /// or does not even begin as one does.
+  ///
+  /// - Parameter head: the first bytes of the file.
+  static func read(
+    _ head: UnsafeRawBufferPointer, of file: any File, path: String, isReadOnly: Bool
+  ) throws(StorageError) -> (page: IdentityPage, isDamaged: Bool) {
+    func copy() throws(StorageError) -> IdentityPage? {
+      try MetaPage.identityCopy(in: file, path: path, isReadOnly: isReadOnly)
+    }
     do throws(StorageError) {
-      return try IdentityPage(
-        from: UnsafeRawBufferPointer(head.bytes), path: path, isReadOnly: true)
+      return (try IdentityPage(from: head, path: path, isReadOnly: isReadOnly), false)
     } catch .damaged(let page, let reason) {
-      guard let copy = try MetaPage.identityCopy(in: file, path: path, isReadOnly: true) else {
-        throw .damaged(page: page, reason: reason)
-      }
-      return copy
+      guard let copy = try copy() else { throw .damaged(page: page, reason: reason) }
+      return (copy, true)
+    } catch .notAStore(let path, let reason) {
+      guard let copy = try copy() else { throw .notAStore(path: path, reason: reason) }
+      return (copy, true)
     }
   }
 }
