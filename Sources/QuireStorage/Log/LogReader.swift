@@ -59,6 +59,8 @@ final class LogReader {
   ///   - storeFile: has the pages that the log changes.
   ///   - isDemanded: whether a meta page on disk demands the log, which then was there before.
   ///   - newPageByteLimit: the memory for pages that the log has and the file has no room for yet.
+  ///   - follows: whether another process may be writing. Then the log is read up to the last commit
+  ///     that no crash takes back, and what is missing behind it is no damage.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
   ///   ``StorageError/unsupportedFormat(found:supported:)`` if a newer release wrote the log,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``,
@@ -67,7 +69,7 @@ final class LogReader {
     _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage,
     headerEpochs: ClosedRange<UInt64>, geometry: PageGeometry, images: PageImages?,
     storeFile: any File,
-    isDemanded: Bool, newPageByteLimit: Int
+    isDemanded: Bool, newPageByteLimit: Int, follows: Bool = false
   ) throws(StorageError) {
     self.images = images
     self.storeFile = storeFile
@@ -92,8 +94,12 @@ final class LogReader {
       try lookBeyondEnd(window)
       return
     }
-    let found = try findRecords(from: meta.logOffset, chain: meta.logChain, window)
-    try lookBeyondEnd(window)
+    var found = try findRecords(from: meta.logOffset, chain: meta.logChain, window)
+    if follows {
+      found = visible(found, hasSeals: try hasSeals(window))
+    } else {
+      try lookBeyondEnd(window)
+    }
     var missing = images
     for record in found {
       // The images are of one version: they contain earlier commits, and later ones build on them.
@@ -156,6 +162,33 @@ final class LogReader {
     let checked = UnsafeRawBufferPointer(start: header, count: wholeChecksum)
     guard header.u64(at: wholeChecksum) == checksum.ofLog(checked, epoch: 0) else { return 0 }
     return Int(clamping: header.u64(at: Header.fileByteCount))
+  }
+
+  /// Whether each commit is synced, and its record sealed then; `nil` in a log of an earlier
+  /// release, which does not say.
+  private func hasSeals(_ window: LogWindow) throws(StorageError) -> Bool? {
+    typealias Header = LogFormat.Header
+    guard version.major > LogFormat.oldestMajor,
+      let header = try window.bytes(at: 0, count: Header.wholeByteCount)
+    else { return nil }
+    let wholeChecksum = Header.wholeChecksum(version)
+    let checked = UnsafeRawBufferPointer(start: header, count: wholeChecksum)
+    guard header.u64(at: wholeChecksum) == checksum.ofLog(checked, epoch: 0) else { return nil }
+    return header.u64(at: Header.flags) & Header.isSealed != 0
+  }
+
+  /// Those of the records that a reader in another process may show, which become all that there
+  /// are.
+  private func visible(_ found: [Record], hasSeals: Bool?) -> [Record] {
+    if hasSeals == false { return found }
+    let known = found.map(\.durableThrough) + found.filter(\.isSealed).map(\.commit)
+    let last = max(meta.lastCommit, known.max() ?? meta.lastCommit)
+    let visible = Array(found.prefix { $0.commit <= last })
+    records = visible.map { ($0.offset, $0.byteCount) }
+    lastCommit = visible.last?.commit ?? meta.lastCommit
+    pageCount = visible.last?.pageCount ?? meta.pageCount
+    freePageCount = visible.last?.freePageCount ?? meta.freePageCount
+    return visible
   }
 
   /// The pages, which are not kept here any longer.
@@ -345,6 +378,8 @@ final class LogReader {
     var pageCount: UInt32
     var freePageCount: UInt32
     var checksum: UInt64
+    /// Whether the seal is there, where logs have them.
+    var isSealed: Bool
   }
 
   /// A record that is whole in itself, or `nil`.
@@ -375,6 +410,8 @@ final class LogReader {
       durableThrough: CommitNumber(rawValue: start.u64(at: Format.durableThrough)),
       byteCount: byteCount, pageEntryCount: Int(start.u32(at: Format.pageEntryCount)),
       pageCount: start.u32(at: Format.pageCount),
-      freePageCount: start.u32(at: Format.freePageCount), checksum: sum)
+      freePageCount: start.u32(at: Format.freePageCount), checksum: sum,
+      isSealed: trailerByteCount > Format.checksumByteCount
+        && start.u64(at: checked + Format.checksumByteCount) == sum)
   }
 }

@@ -30,9 +30,12 @@ struct Recovery {
   ///   - validation: the validation of the pages in the log, and of those in the file when they are
   ///     read.
   ///   - registry: the registry of a store that continues with this file; `nil` to make one.
+  ///   - follows: whether another process may be writing, so that the last commit is shown that no
+  ///     crash takes back. Any error may then be one of the moment
+  ///     (``Recovery/following(_:in:options:)``).
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions,
-    validation: PageValidation, registry: VersionRegistry? = nil
+    validation: PageValidation, registry: VersionRegistry? = nil, follows: Bool = false
   ) throws(StorageError) {
     let isReadOnly = options.isReadOnly
     fileByteCount = try file.byteCount()
@@ -57,7 +60,7 @@ struct Recovery {
     }
     damagedMeta = other == nil ? Recovery.damagedMeta(beside: newest, bytes, page.pageSize) : nil
     let log = try Recovery.readLog(
-      path, fileSystem, options, newest, identity, geometry, storeFile: file)
+      path, fileSystem, options, newest, identity, geometry, storeFile: file, follows: follows)
     if let log, !log.lost.isEmpty, !isReadOnly {
       // Writing would begin a history of its own, in which the images count no more.
       let images = StoreFile.imagesPath(of: path)
@@ -180,7 +183,8 @@ struct Recovery {
   /// and its meta page, even if the file does not have it.
   private static func readLog(
     _ path: String, _ fileSystem: any FileSystem, _ options: PageStoreOptions, _ meta: MetaPage,
-    _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
+    _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File,
+    follows: Bool = false
   ) throws(StorageError) -> LogReader? {
     let logPath = StoreFile.logPath(of: path)
     let limit = newPageByteLimit(options, geometry)
@@ -199,9 +203,10 @@ struct Recovery {
           file, path: logPath, identity: identity, meta: begun,
           headerEpochs: meta.epoch...begun.epoch, geometry: geometry,
           images: try readImages(path, fileSystem, begun, identity, geometry),
-          storeFile: storeFile, isDemanded: false, newPageByteLimit: limit)
+          storeFile: storeFile, isDemanded: false, newPageByteLimit: limit, follows: follows)
         if !reader.records.isEmpty { return reader }
       } catch .logForeign {}
+      if follows { return nil }
       // Else a closed store needs no log; one that lies there was left behind, or is another's. But
       // if it has commits of a later time, it is the meta page that is of an earlier one.
       do throws(StorageError) {
@@ -216,7 +221,7 @@ struct Recovery {
       file, path: logPath, identity: identity, meta: meta, headerEpochs: meta.epoch...meta.epoch,
       geometry: geometry,
       images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile,
-      isDemanded: true, newPageByteLimit: limit)
+      isDemanded: true, newPageByteLimit: limit, follows: follows)
   }
 
   /// Whether a meta page refers to that commit, with all its pages, if recovery uses it alone. The

@@ -9,7 +9,8 @@
 /// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `nameLost`, `storeFull`,
 /// `poisoned`; `outcomeUnknown`, after which one looks before one does it again. *Your file*:
 /// `notAStore`, `unsupportedFormat`, `unsupportedFeature`, `damaged`, `logMissing`,
-/// `imagesMissing`, `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`.
+/// `imagesMissing`, `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`,
+/// `snapshotTooOld`.
 public enum StorageError: Error, Hashable, Sendable {
   /// An invalid call; the text says what, where, and what to do.
   case invalidArgument(String)
@@ -87,6 +88,9 @@ public enum StorageError: Error, Hashable, Sendable {
 
   /// Another process has the store open.
   case locked(LockOwner)
+  /// Another process changed the store so often while it was read that no commit could be read as a
+  /// whole. Nothing is wrong with it: try again.
+  case snapshotTooOld(tries: Int)
 }
 
 extension StorageError {
@@ -163,6 +167,8 @@ extension StorageError: CustomStringConvertible {
       "the log \(path) was cut short: it has \(byteCount) bytes, and had at least \(least)"
     case .locked(let owner):
       "the store is in use by \(owner)"
+    case .snapshotTooOld(let tries):
+      "the store changed while it was read, \(tries) times in a row; try again"
     }
   }
 }

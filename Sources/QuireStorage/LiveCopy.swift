@@ -1,0 +1,132 @@
+/// Copies a store that another process has open, and writes to.
+///
+/// Nothing is held back and nothing is written there. The pages of one commit are copied; those that
+/// a checkpoint has overwritten before they were reached are taken from a later commit, with all
+/// that changed until then, and so on: each pass has less to copy, as a page whose stamp is the same
+/// is the same page. The copy is one commit when a pass misses nothing, and a closed store.
+package struct LiveCopy {
+  private let source: String
+  private let fileSystem: any FileSystem
+  private let options: PageStoreOptions
+  /// The stamps of the pages that are in the copy.
+  private var copied: [UInt32] = []
+  private var identifier: FileIdentifier?
+  /// How often the same page was not as it must be, in passes that expected the same.
+  private var failures: [Failure: Int] = [:]
+
+  private struct Failure: Hashable {
+    let page: PageID
+    let stamp: UInt32
+  }
+
+  private static let passLimit = 200
+  private static let damageLimit = 12
+
+  /// Makes the copy, with the identity of the store.
+  ///
+  /// - Returns: the commit that it shows.
+  /// - Throws: ``StorageError/alreadyExists(path:)`` if there is something at `target`;
+  ///   ``StorageError/damaged(page:reason:)`` if a page is damaged that every commit needs; as
+  ///   ``StorageError/snapshotTooOld(tries:)`` if the store changes faster than it is read.
+  @discardableResult
+  package static func make(
+    of source: String, at target: String, in fileSystem: any FileSystem = DiskFileSystem(),
+    options: PageStoreOptions = PageStoreOptions()
+  ) throws(StorageError) -> CommitNumber {
+    var copy = LiveCopy(
+      source: fileSystem.destination(of: source), fileSystem: fileSystem, options: options)
+    let new = try NewFile(for: target, in: fileSystem)
+    do throws(StorageError) {
+      let commit = try copy.write(to: new.file)
+      try new.file.makeDurable(for: .backup)
+      try new.publish()
+      new.file.unlock()
+      try fileSystem.confirmName(target, for: .backupFolder)
+      return commit
+    } catch {
+      new.discard()
+      throw error
+    }
+  }
+
+  private init(source: String, fileSystem: any FileSystem, options: PageStoreOptions) {
+    self.source = source
+    self.fileSystem = fileSystem
+    self.options = options
+  }
+
+  private mutating func write(to target: any File) throws(StorageError) -> CommitNumber {
+    for _ in 0..<LiveCopy.passLimit {
+      let (recovery, file) = try Recovery.following(source, in: fileSystem, options: options)
+      if file.identifier != identifier {
+        // Another file has the name: compacted, restored, or replaced.
+        identifier = file.identifier
+        (copied, failures) = ([], [:])
+      }
+      let core = StoreCore(recovery, file, nil, options: options)
+      let version = try core.newestVersion()
+      defer { withExtendedLifetime((core, version)) {} }
+      if try pass(version, recovery.identity, to: target) { return version.space.commit }
+    }
+    throw .snapshotTooOld(tries: LiveCopy.passLimit)
+  }
+
+  /// Copies what is not in the copy yet.
+  ///
+  /// - Returns: whether all of the version is in it.
+  private mutating func pass(
+    _ version: OwnedVersion, _ identity: StoreIdentity, to target: any File
+  ) throws(StorageError) -> Bool {
+    let space = version.space
+    let (copy, checksum) = (StoreCopy(version, identity: identity), Checksum(identity))
+    let room = PageMemory(byteCount: 3 * space.pageSize)
+    let missing = Int(space.pageCount) - copied.count
+    if missing > 0 { copied += repeatElement(0, count: missing) }
+    var isWhole = true
+    for number in PageID.firstMap.rawValue..<space.pageCount {
+      let id = PageID(number)
+      do throws(StorageError) {
+        let stamp = try stamp(of: id, in: space)
+        if stamp == 0 || copied[Int(number)] == stamp { continue }
+        do throws(StorageError) {
+          try copy.encode(id, checksum, in: room.base)
+        } catch .damaged(let page, let reason) {
+          try note(Failure(page: page, stamp: stamp), .damaged(page: page, reason: reason))
+          isWhole = false
+          continue
+        }
+        try target.write(room, byteCount: space.pageSize, at: Int(number) * space.pageSize)
+        copied[Int(number)] = stamp
+      } catch .damaged(let page, let reason) {
+        // A map.
+        try note(Failure(page: page, stamp: 0), .damaged(page: page, reason: reason))
+        isWhole = false
+      }
+    }
+    guard isWhole else { return false }
+    for id in [PageID.identity, .metaA, .metaB] {
+      try copy.encode(id, checksum, in: room.base + Int(id.rawValue) * space.pageSize)
+    }
+    try target.write(room, at: 0)
+    let byteCount = Int(space.pageCount) * space.pageSize
+    if try target.byteCount() > byteCount { try target.truncate(to: byteCount) }
+    return true
+  }
+
+  /// The stamp of a page in use; 0 if it is free.
+  private func stamp(of id: PageID, in space: PageSpace) throws(StorageError) -> UInt32 {
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    if id == .firstMap { return PageMap.stamp(of: try space.page(id).commit) }
+    guard let (map, index) = space.geometry.stampLocation(of: id) else { return 0 }
+    return PageMap.entry(index, in: try space.page(map))
+  }
+
+  /// - Throws: the error, if it was met so often that the page is damaged.
+  private mutating func note(_ failure: Failure, _ error: StorageError) throws(StorageError) {
+    let count = failures[failure, default: 0] + 1
+    failures[failure] = count
+    if count >= LiveCopy.damageLimit { throw error }
+    PageStore.pause(milliseconds: UInt32(min(count, 4)))
+  }
+}
