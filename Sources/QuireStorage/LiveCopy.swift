@@ -1,9 +1,24 @@
+extension PageStore {
+  /// The process that has a store open for writing; `nil` if none has.
+  package static func owner(
+    of path: String, in fileSystem: any FileSystem = DiskFileSystem()
+  ) throws(StorageError) -> LockOwner? {
+    let path = fileSystem.destination(of: path)
+    let file = try fileSystem.open(path, .read)
+    guard try file.lock(.shared) else {
+      return StoreFile.readOwnerNote(of: path, in: fileSystem)
+    }
+    file.unlock()
+    return nil
+  }
+}
+
 /// Copies a store that another process has open, and writes to.
 ///
-/// Nothing is held back and nothing is written there. The pages of one commit are copied; those that
-/// a checkpoint has overwritten before they were reached are taken from a later commit, with all
-/// that changed until then, and so on: each pass has less to copy, as a page whose stamp is the same
-/// is the same page. The copy is one commit when a pass misses nothing, and a closed store.
+/// Nothing is held back and nothing is written there. The pages of one commit are copied; those
+/// that a checkpoint has overwritten before they were reached are taken from a later commit, with
+/// all that changed until then, and so on: each pass has less to copy, as a page whose stamp is the
+/// same is the same page. The copy is one commit when a pass misses nothing, and a closed store.
 package struct LiveCopy {
   private let source: String
   private let fileSystem: any FileSystem

@@ -12,6 +12,14 @@ extension Tool {
     try working(on: store) { try opening(store, body) }
   }
 
+  /// The same, of a copy while a program has the store open.
+  static func reading<Result>(
+    _ store: URL, _ console: Console,
+    _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Result
+  ) throws -> Result {
+    try still(store, console) { still in try working(on: store) { try opening(still, body) } }
+  }
+
   private static func opening<Result>(
     _ store: URL, _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Result
   ) throws -> Result {
@@ -28,8 +36,8 @@ extension Tool {
     return result
   }
 
-  /// The same, and of a damaged store with everything that can still be read of it: that is put
-  /// together in a temporary store, and what is missing is told.
+  /// The same again, and of a damaged store with everything that can still be read of it: that is
+  /// put together in a temporary store, and what is missing is told.
   ///
   /// - Parameters:
   ///   - readsAll: whether `body` writes results before it has read everything. Then pages are
@@ -39,13 +47,22 @@ extension Tool {
     _ store: URL, _ console: Console, readsAll: Bool = false,
     _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Void
   ) throws -> ExitCode {
+    try still(store, console) { still in
+      try readingPastDamage(of: still, shownAs: store, console, readsAll: readsAll, body)
+    }
+  }
+
+  private static func readingPastDamage(
+    of still: URL, shownAs store: URL, _ console: Console, readsAll: Bool,
+    _ body: (ManagedObjectContext, ManagedObjectModel) throws -> Void
+  ) throws -> ExitCode {
     do {
-      if readsAll { try verify(store, console) }
-      try opening(store, body)
+      if readsAll { try verify(still, console) }
+      try opening(still, body)
       return .good
     } catch  where isDamage(error) && console.output.isUntouched {
       return try working(on: store) {
-        try salvaging(store, error, console) { copy, report in
+        try salvaging(still, error, console) { copy, report in
           console.complain("\(store.path): \(diagnosis(of: error))")
           // Also where the body finds nothing: what it looks for may be lost.
           defer {

@@ -179,15 +179,24 @@ import Testing
     }
   }
 
-  @Test func `a store that is open for writing names its owner`() throws {
+  @Test func `a store that is open for writing is shown as of a commit, and names its owner`()
+    throws
+  {
     let folder = try TemporaryFolder()
     let path = folder.path("open.quire")
     let store = try PageStore.open(path)
-    for words in [["dump", path, "--pages"], ["stat", path], ["dump", path, "--log"]] {
+    try store.write { try $0.createRecordTree("a").put([1], for: 1) }
+    for words in [
+      ["dump", path, "--pages"], ["stat", path], ["dump", path, "--page", "4"], ["check", path],
+    ] {
       let run = ToolRun(words)
-      #expect(run.code == .bad)
+      #expect(run.code == .good, "\(words): \(run.errors)")
       #expect(run.errors.contains("process \(ProcessInfo.processInfo.processIdentifier)"))
+      #expect(run.errors.contains("this is its commit 1"))
+      #expect(!run.output.contains("quire-copy-"))
     }
+    #expect(folder.names == ["open.quire", "open.quire-log", "open.quire-owner"])
+    try store.write { try $0.mutableRecordTree("a")?.put([2], for: 2) }
     try store.close()
     #expect(ToolRun("dump", path, "--pages").code == .good)
   }

@@ -121,6 +121,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path("missing")))
   }
 
+  /// Commands that show what is in it look at a copy; those that write to it cannot.
   @Test func `a store in use elsewhere names its owner`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 1.3")
@@ -130,8 +131,23 @@ import Testing
     defer { close(descriptor) }
     #expect(flock(descriptor, LOCK_EX) == 0)
     try Data("4711\nshop\nhost.example\n0\n".utf8).write(to: URL(filePath: store + "-owner"))
-    for command in ["stat", "check", "dump"] {
-      let run = ToolRun(command, store)
+    let sound = Fixtures.store("Gallery 1.3")
+    for words in [["stat"], ["check"], ["dump"], ["query", "--entity", "Artwork", "--count"]] {
+      let run = ToolRun([words[0], store] + words.dropFirst())
+      #expect(run.code == .good)
+      // The meta pages of a copy are those of a new store.
+      let still = ToolRun([words[0], sound] + words.dropFirst()).output
+      #expect(words == ["stat"] || run.output == still.replacing(sound, with: store))
+      #expect(
+        run.errors.contains("process 4711 (shop) on host.example: this is its commit"),
+        "\(run.errors)")
+    }
+    let copy = folder.path("copy.quire")
+    #expect(ToolRun("backup", store, "--to", copy).code == .good)
+    #expect(ToolRun("dump", copy).output == ToolRun("dump", sound).output)
+    #expect(ToolRun("backup", store, "--to", copy).code == .bad, "it is not written over")
+    for words in [["dump", store, "--log"], ["compact", store]] {
+      let run = ToolRun(words)
       #expect(run.code == .bad)
       #expect(run.errors.contains("process 4711 (shop) on host.example"), "\(run.errors)")
       #expect(run.errors.contains(store))

@@ -59,8 +59,8 @@ final class LogReader {
   ///   - storeFile: has the pages that the log changes.
   ///   - isDemanded: whether a meta page on disk demands the log, which then was there before.
   ///   - newPageByteLimit: the memory for pages that the log has and the file has no room for yet.
-  ///   - follows: whether another process may be writing. Then the log is read up to the last commit
-  ///     that no crash takes back, and what is missing behind it is no damage.
+  ///   - follows: whether another process may be writing. Then the log is read up to the last
+  ///     commit that no crash takes back, and what is missing behind it is no damage.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
   ///   ``StorageError/unsupportedFormat(found:supported:)`` if a newer release wrote the log,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``,

@@ -24,7 +24,7 @@ extension Recovery {
     var last: (error: StorageError, moment: Moment?)?
     var sameCount = 0
     for number in 0..<tryLimit {
-      if number > 2 { PageStore.pause(milliseconds: UInt32(min(number, 10))) }
+      if number > 2 { Posix.pause(milliseconds: UInt32(min(number, 10))) }
       let file = try fileSystem.open(path, .read)
       let moment = try? Moment(file)
       do throws(StorageError) {

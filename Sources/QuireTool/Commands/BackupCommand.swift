@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireStorage
 
 /// `quire backup`: a verified copy of a store in one file.
 struct BackupCommand: Command {
@@ -33,14 +34,10 @@ struct BackupCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    try Tool.reading(store) { context, _ in
-      for store in context.persistentStoreCoordinator?.persistentStores ?? [] {
-        try console.task("copying", .bytes) { task in
-          try store.backUp(to: copy) {
-            try task.reach($0.completedUnitCount, of: $0.totalUnitCount)
-          }
-        }
-      }
+    if let owner = try? PageStore.owner(of: store.path) {
+      try copyFromOutside(owner, console)
+    } else {
+      try copyThrough(console)
     }
     let summary = try Tool.working(on: copy) { try StoreSummary(of: copy) }
     if isJSON {
@@ -52,5 +49,25 @@ struct BackupCommand: Command {
       console.print("\(copy.path) is a backup: \(summary.objectCount.counting("object")).")
     }
     return .good
+  }
+
+  private func copyThrough(_ console: Console) throws {
+    try Tool.reading(store) { context, _ in
+      for store in context.persistentStoreCoordinator?.persistentStores ?? [] {
+        try console.task("copying", .bytes) { task in
+          try store.backUp(to: copy) {
+            try task.reach($0.completedUnitCount, of: $0.totalUnitCount)
+          }
+        }
+      }
+    }
+  }
+
+  /// While a program has the store open.
+  private func copyFromOutside(_ owner: LockOwner, _ console: Console) throws {
+    let commit = try Tool.working(on: store) {
+      try console.waiting("copying") { _ in try LiveCopy.make(of: store.path, at: copy.path) }
+    }
+    console.note("\(store.path) is in use by \(owner): this is its commit \(commit)")
   }
 }

@@ -31,9 +31,14 @@ struct CheckCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
+    try Tool.still(store, console) { try check($0, on: console) }
+  }
+
+  /// - Parameter still: the store, or a copy.
+  private func check(_ still: URL, on console: Console) throws -> ExitCode {
     let anatomy = try console.waiting("looking at pages") { task in
       try Tool.working(on: store) {
-        try StoreAnatomy(of: store.path) { task.record($0, of: $1) }
+        try StoreAnatomy(of: still.path) { task.record($0, of: $1) }
       }
     }
     var verdict = Verdict(notes: anatomy.notes)
@@ -42,9 +47,9 @@ struct CheckCommand: Command {
       Result {
         try Tool.working(on: store) {
           if hasObjects {
-            try inspectObjects(&verdict, task)
+            try inspectObjects(of: still, &verdict, task)
           } else {
-            try inspectTrees(&verdict, task)
+            try inspectTrees(of: still, &verdict, task)
           }
         }
       }
@@ -83,8 +88,10 @@ struct CheckCommand: Command {
     var referenceCount = 0
   }
 
-  private func inspectObjects(_ verdict: inout Verdict, _ task: TaskProgress) throws {
-    let inspection = try StoreInspection(of: store) {
+  private func inspectObjects(
+    of still: URL, _ verdict: inout Verdict, _ task: TaskProgress
+  ) throws {
+    let inspection = try StoreInspection(of: still) {
       task.record($0.completedUnitCount, of: $0.totalUnitCount)
     }
     verdict.findings = inspection.findings
@@ -97,10 +104,12 @@ struct CheckCommand: Command {
   }
 
   /// A store that the engine was used for alone has trees and no objects.
-  private func inspectTrees(_ verdict: inout Verdict, _ task: TaskProgress) throws {
+  private func inspectTrees(
+    of still: URL, _ verdict: inout Verdict, _ task: TaskProgress
+  ) throws {
     var options = PageStoreOptions()
     options.isReadOnly = true
-    let pages = try PageStore.open(store.path, options: options)
+    let pages = try PageStore.open(still.path, options: options)
     defer { try? pages.close() }
     let report = try pages.check { task.record($0, of: $1) }
     verdict.findings = report.findings.map { "\($0)" }

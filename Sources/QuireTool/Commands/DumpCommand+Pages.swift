@@ -13,7 +13,13 @@ extension DumpCommand {
 
   /// - Returns: bad when something that was shown is damaged.
   func dumpStructures(to console: Console) throws -> ExitCode {
-    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+    // A copy has no log.
+    if structures.log { return try dumpStructures(of: store, to: console) }
+    return try Tool.still(store, console) { try dumpStructures(of: $0, to: console) }
+  }
+
+  private func dumpStructures(of still: URL, to console: Console) throws -> ExitCode {
+    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: still.path) }
     let listing = PageListing(anatomy: anatomy)
     if let page = structures.page {
       guard page < UInt64(anatomy.shownPageCount) else {

@@ -28,7 +28,7 @@ struct ExplainCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let explanation = try Tool.reading(query.store) { context, model in
+    let explanation = try Tool.reading(query.store, console) { context, model in
       try query.request(in: context, model).explain(in: context)
     }
     if isJSON { console.print(JSONValue(explanation)) } else { console.print("\(explanation)") }

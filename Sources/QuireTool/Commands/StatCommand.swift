@@ -28,11 +28,16 @@ struct StatCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+    try Tool.still(store, console) { try show($0, on: console) }
+  }
+
+  /// - Parameter still: the store, or a copy.
+  private func show(_ still: URL, on console: Console) throws -> ExitCode {
+    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: still.path) }
     // A store without a schema is one of `QuireStorage` alone, or damaged; the findings show which.
     let hasObjects = anatomy.trees.contains { $0.name == "schema" }
     let summary = Result {
-      try Tool.working(on: store) { hasObjects ? try StoreSummary(of: store) : nil }
+      try Tool.working(on: store) { hasObjects ? try StoreSummary(of: still) : nil }
     }
     let objects = (try? summary.get()) ?? nil
     if isJSON {
