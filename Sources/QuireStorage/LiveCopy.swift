@@ -72,7 +72,8 @@ package struct LiveCopy {
 
   private mutating func write(to target: any File) throws(StorageError) -> CommitNumber {
     for _ in 0..<LiveCopy.passLimit {
-      let (recovery, file) = try Recovery.following(source, in: fileSystem, options: options)
+      let (recovery, file) = try Recovery.following(
+        source, in: fileSystem, options: options, validation: .ofTrees)
       if file.identifier != identifier {
         // Another file has the name: compacted, restored, or replaced.
         identifier = file.identifier

@@ -17,7 +17,8 @@ extension Recovery {
   /// - Throws: ``StorageError/snapshotTooOld(tries:)`` if the store changed during each of many
   ///   tries; what is wrong with it if it did not.
   static func following(
-    _ path: String, in fileSystem: any FileSystem, options: PageStoreOptions
+    _ path: String, in fileSystem: any FileSystem, options: PageStoreOptions,
+    validation: PageValidation
   ) throws(StorageError) -> (recovery: Recovery, file: any File) {
     var options = options
     options.isReadOnly = true
@@ -29,7 +30,7 @@ extension Recovery {
       let moment = try? Moment(file)
       do throws(StorageError) {
         let recovery = try Recovery(
-          file, path: path, in: fileSystem, options: options, validation: .ofTrees, follows: true)
+          file, path: path, in: fileSystem, options: options, validation: validation, follows: true)
         let lost = recovery.log?.lost.min { $0.rawValue < $1.rawValue }
         // Only while a meta page counts, the log has all that follows it: without the end of the
         // chain an earlier commit would be shown than one that was visible before.

@@ -32,7 +32,7 @@ struct Recovery {
   ///   - registry: the registry of a store that continues with this file; `nil` to make one.
   ///   - follows: whether another process may be writing, so that the last commit is shown that no
   ///     crash takes back. Any error may then be one of the moment
-  ///     (``Recovery/following(_:in:options:)``).
+  ///     (``Recovery/following(_:in:options:validation:)``).
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions,
     validation: PageValidation, registry: VersionRegistry? = nil, follows: Bool = false
