@@ -26,7 +26,7 @@ package struct LiveCopy {
   /// The stamps of the pages that are in the copy.
   private var copied: [UInt32] = []
   private var identifier: FileIdentifier?
-  /// How often the same page was not as it must be, in passes that expected the same.
+  /// In how many passes the same page was not as it must be, of those that expected the same.
   private var failures: [Failure: Int] = [:]
 
   private struct Failure: Hashable {
@@ -39,6 +39,7 @@ package struct LiveCopy {
 
   /// Makes the copy, with the identity of the store.
   ///
+  /// - Parameter options: with the durability that the copy is to have.
   /// - Returns: the commit that it shows.
   /// - Throws: ``StorageError/alreadyExists(path:)`` if there is something at `target`;
   ///   ``StorageError/damaged(page:reason:)`` if a page is damaged that every commit needs; as
@@ -53,10 +54,10 @@ package struct LiveCopy {
     let new = try NewFile(for: target, in: fileSystem)
     do throws(StorageError) {
       let commit = try copy.write(to: new.file)
-      try new.file.makeDurable(for: .backup)
+      if options.durability != .none { try new.file.makeDurable(for: .backup) }
       try new.publish()
       new.file.unlock()
-      try fileSystem.confirmName(target, for: .backupFolder)
+      if options.durability != .none { try fileSystem.confirmName(target, for: .backupFolder) }
       return commit
     } catch {
       new.discard()
@@ -82,51 +83,52 @@ package struct LiveCopy {
       let core = StoreCore(recovery, file, nil, options: options)
       let version = try core.newestVersion()
       defer { withExtendedLifetime((core, version)) {} }
-      if try pass(version, recovery.identity, to: target) { return version.space.commit }
+      let missed = try pass(version, recovery.identity, to: target)
+      if missed.isEmpty { return version.space.commit }
+      for (failure, error) in missed {
+        failures[failure, default: 0] += 1
+        if failures[failure] == LiveCopy.damageLimit { throw error }
+      }
+      // A checkpoint under way is given time to end.
+      Posix.pause(milliseconds: 1)
     }
     throw .snapshotTooOld(tries: LiveCopy.passLimit)
   }
 
   /// Copies what is not in the copy yet.
   ///
-  /// - Returns: whether all of the version is in it.
+  /// - Returns: what is missing of the version, and why: nothing if all of it is in the copy.
   private mutating func pass(
     _ version: OwnedVersion, _ identity: StoreIdentity, to target: any File
-  ) throws(StorageError) -> Bool {
+  ) throws(StorageError) -> [Failure: StorageError] {
     let space = version.space
     let (copy, checksum) = (StoreCopy(version, identity: identity), Checksum(identity))
     let room = PageMemory(byteCount: 3 * space.pageSize)
     let missing = Int(space.pageCount) - copied.count
     if missing > 0 { copied += repeatElement(0, count: missing) }
-    var isWhole = true
+    var missed: [Failure: StorageError] = [:]
     for number in PageID.firstMap.rawValue..<space.pageCount {
       let id = PageID(number)
       do throws(StorageError) {
         let stamp = try stamp(of: id, in: space)
         if stamp == 0 || copied[Int(number)] == stamp { continue }
-        do throws(StorageError) {
-          try copy.encode(id, checksum, in: room.base)
-        } catch .damaged(let page, let reason) {
-          try note(Failure(page: page, stamp: stamp), .damaged(page: page, reason: reason))
-          isWhole = false
-          continue
-        }
+        try copy.encode(id, checksum, in: room.base)
         try target.write(room, byteCount: space.pageSize, at: Int(number) * space.pageSize)
         copied[Int(number)] = stamp
       } catch .damaged(let page, let reason) {
-        // A map.
-        try note(Failure(page: page, stamp: 0), .damaged(page: page, reason: reason))
-        isWhole = false
+        // It, or a map, which each page of its group asks for: once a pass.
+        let expected = (try? self.stamp(of: page, in: space)) ?? 0
+        missed[Failure(page: page, stamp: expected)] = .damaged(page: page, reason: reason)
       }
     }
-    guard isWhole else { return false }
+    guard missed.isEmpty else { return missed }
     for id in [PageID.identity, .metaA, .metaB] {
       try copy.encode(id, checksum, in: room.base + Int(id.rawValue) * space.pageSize)
     }
     try target.write(room, at: 0)
     let byteCount = Int(space.pageCount) * space.pageSize
     if try target.byteCount() > byteCount { try target.truncate(to: byteCount) }
-    return true
+    return [:]
   }
 
   /// The stamp of a page in use; 0 if it is free.
@@ -136,13 +138,5 @@ package struct LiveCopy {
     if id == .firstMap { return PageMap.stamp(of: try space.page(id).commit) }
     guard let (map, index) = space.geometry.stampLocation(of: id) else { return 0 }
     return PageMap.entry(index, in: try space.page(map))
-  }
-
-  /// - Throws: the error, if it was met so often that the page is damaged.
-  private mutating func note(_ failure: Failure, _ error: StorageError) throws(StorageError) {
-    let count = failures[failure, default: 0] + 1
-    failures[failure] = count
-    if count >= LiveCopy.damageLimit { throw error }
-    PageStore.pause(milliseconds: UInt32(min(count, 4)))
   }
 }

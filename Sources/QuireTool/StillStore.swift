@@ -16,8 +16,13 @@ extension Tool {
       at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(at: folder) }
     let copy = folder.appending(path: store.lastPathComponent)
+    // It does not outlive the command.
+    var options = PageStoreOptions()
+    options.durability = .none
     let commit = try working(on: store) {
-      try console.waiting("copying") { _ in try LiveCopy.make(of: store.path, at: copy.path) }
+      try console.waiting("copying") { _ in
+        try LiveCopy.make(of: store.path, at: copy.path, options: options)
+      }
     }
     console.note("\(store.path) is in use by \(owner): this is its commit \(commit)")
     return try body(copy)

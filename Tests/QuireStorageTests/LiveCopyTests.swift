@@ -55,6 +55,35 @@ import Testing
     #expect(read > 10 && later > 0)
   }
 
+  /// A map that a checkpoint overwrites is asked for by every page of its group: no damage.
+  @Test func `a writer at any moment is no damage where there are many maps`() throws {
+    @Sendable func change(_ store: PageStore, _ number: UInt8) throws {
+      try Proof.put(store, 0..<3_000, number)
+      try store.checkpoint()
+    }
+    var read = 1
+    while true {
+      let disk = HookedDisk()
+      var options = Proof.options
+      options.cacheByteLimit = 0
+      let store = try PageStore.open("store", options: options, in: disk)
+      try change(store, 1)
+      let hasActed = Mutex(false)
+      disk.beforeRead(read) {
+        hasActed.withLock { $0 = true }
+        for number in 2...3 as ClosedRange<UInt8> { try? change(store, number) }
+      }
+      try LiveCopy.make(of: "store", at: "copy", in: disk, options: options)
+      disk.beforeRead(.max) {}
+      let copy = try PageStore.open("copy", options: options, in: disk)
+      #expect(try copy.check().isSound, "read \(read)")
+      #expect(Set(try Proof.values(copy.snapshot())).count == 1, "read \(read)")
+      if !hasActed.withLock({ $0 }) { break }
+      read += Amount.of(debug: 23, release: 5)
+    }
+    #expect(read > 20)
+  }
+
   /// A record is read before its sync.
   @Test func `what a crash may take is not copied`() throws {
     let disk = HookedDisk()

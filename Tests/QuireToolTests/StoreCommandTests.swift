@@ -152,7 +152,7 @@ import Testing
       #expect(run.errors.contains("process 4711 (shop) on host.example"), "\(run.errors)")
       #expect(run.errors.contains(store))
       // What to do is what can be done: the log beside it is no help while the store is open.
-      #expect(run.errors.contains("let it copy the store by container.backUp(to:)"))
+      #expect(run.errors.contains("make a copy by quire backup"))
       #expect(!run.errors.contains("-wal") && !run.errors.contains("-log"))
     }
     let doctor = ToolRun("doctor", store)

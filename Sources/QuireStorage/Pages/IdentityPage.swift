@@ -95,20 +95,15 @@ struct IdentityPage: Equatable {
   ///   ``StorageError/unsupportedFormat(found:supported:)``,
   ///   ``StorageError/unsupportedFeature(_:)`` or ``StorageError/damaged(page:reason:)``.
   init(from file: UnsafeRawBufferPointer, path: String, isReadOnly: Bool) throws(StorageError) {
-    guard file.count >= IdentityPage.magic.count, let page = file.baseAddress,
-      file.prefix(IdentityPage.magic.count).elementsEqual(IdentityPage.magic)
-    else {
+    guard file.count >= IdentityPage.checksumOffsetOfFormat1 + 8, let page = file.baseAddress else {
+      throw .notAStore(path: path, reason: "it has only \(file.count) bytes")
+    }
+    guard file.prefix(IdentityPage.magic.count).elementsEqual(IdentityPage.magic) else {
       let isSQLite = file.prefix(IdentityPage.sqliteMagic.count)
         .elementsEqual(IdentityPage.sqliteMagic)
       throw .notAStore(
         path: path,
-        reason: isSQLite
-          ? StorageError.sqliteReason
-          : file.count < IdentityPage.checksumOffsetOfFormat1 + 8
-            ? "it has only \(file.count) bytes" : "it does not begin as a store does")
-    }
-    guard file.count >= IdentityPage.checksumOffsetOfFormat1 + 8 else {
-      throw .notAStore(path: path, reason: "it has only \(file.count) bytes")
+        reason: isSQLite ? StorageError.sqliteReason : "it does not begin as a store does")
     }
     version = FormatVersion(
       major: UInt16(page.u16(at: IdentityPage.majorOffset)),

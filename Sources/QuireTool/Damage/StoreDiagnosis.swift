@@ -67,8 +67,8 @@ struct StoreDiagnosis {
           .init(
             what: "\(StorageError.locked(owner))",
             advice: [
-              "Nothing is known to be wrong. Stop that program, and look again; or look at a copy that "
-                + "it makes itself, by container.backUp(to:). The file alone may be half of the store."
+              "Nothing is known to be wrong. Stop that program, and look again; or look at a copy, made "
+                + "by quire backup. The file alone may be half of the store."
             ]))
       case .io(_, _, let code, _) where FileProblem.isPermission(code):
         problems.append(

@@ -99,8 +99,8 @@ extension Tool {
         + "quire salvage."
     case .locked(.readers): "Wait until it has ended, or end it."
     case .locked:
-      "Stop that program first, or let it copy the store by container.backUp(to:) and look at the "
-        + "copy. A copy of the file alone may be half of the store."
+      "Stop that program first, or make a copy by quire backup and work with that. A copy of the "
+        + "file alone may be half of the store."
     case .io(_, _, let code, _) where FileProblem.isPermission(code):
       "Permission is missing for it, or for a folder on the way: \(FileProblem.permissionAdvice)."
     default: nil

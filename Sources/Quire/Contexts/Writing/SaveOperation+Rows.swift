@@ -44,8 +44,9 @@ extension SaveOperation {
     let isNew = reference != object.reference || object.version == .max
     let version = isNew ? 1 : object.version + 1
     // One that is inserted again may have had more versions than its context has seen. No version
-    // may come twice, as whoever has read the former row would take the new one for it; and a row
-    // has had no more versions than its store has had commits.
+    // may come twice, as whoever has read the former row would take the new one for it. A save
+    // raises a version by one: a row has had no more of them than its store has had commits, unless
+    // a batch has merged into it more than once, or it came from another file.
     guard !isNew, object.state.contains(.returning), let commit else { return version }
     return max(version, UInt32(clamping: commit.rawValue))
   }
