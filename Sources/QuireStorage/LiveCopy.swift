@@ -73,8 +73,8 @@ package struct LiveCopy {
 
   private mutating func write(to target: any File) throws(StorageError) -> CommitNumber {
     for _ in 0..<LiveCopy.passLimit {
-      let (recovery, file) = try Recovery.following(
-        source, in: fileSystem, options: options, validation: .ofTrees)
+      let (recovery, file, _) = try Recovery.reading(
+        source, in: fileSystem, options: options, validation: .ofTrees, always: true)
       if file.identifier != identifier {
         // Another file has the name: compacted, restored, or replaced.
         identifier = file.identifier

@@ -4,21 +4,18 @@ import Synchronization
 /// it. A child made by `fork` starts with none.
 ///
 /// A store that was opened with unverified pages is not shared with users that rely on verified
-/// ones. Locks of readers do not exclude each other, so that both may be open.
+/// ones, and one that is only read follows a writer, in this process as in another: so a file may
+/// be open more than once.
 ///
 /// The registry's mutex is held while a store is opened or closed, or gets its name, so that no
 /// other thread finds the file locked by its own process in between. A thread that takes it may
 /// hold a store's turnstile, but not the other way round.
 final class OpenStores: Sendable {
   private final class Entry {
-    var identifier: FileIdentifier
     let core: StoreCore
     var handleCount = 1
 
-    init(_ identifier: FileIdentifier, _ core: StoreCore) {
-      self.identifier = identifier
-      self.core = core
-    }
+    init(_ core: StoreCore) { self.core = core }
   }
 
   /// A list, as a process has few stores open, and the first dictionary of a type costs it more
@@ -28,14 +25,15 @@ final class OpenStores: Sendable {
 
     subscript(core: StoreCore) -> Entry? { list.first { $0.core === core } }
 
-    /// Those of a file, of this process.
-    func all(of identifier: FileIdentifier) -> some Sequence<Entry> {
-      list.lazy.filter { $0.identifier == identifier && $0.core.registry.process.isCurrent }
+    /// Those of a file, of this process. A store may go on with another file.
+    func all(of identifier: FileIdentifier) -> [Entry] {
+      list.filter { entry in
+        entry.core.registry.process.isCurrent
+          && entry.core.state.withLock { $0.identifier == identifier }
+      }
     }
 
-    mutating func add(_ core: StoreCore, for identifier: FileIdentifier) {
-      list.append(Entry(identifier, core))
-    }
+    mutating func add(_ core: StoreCore) { list.append(Entry(core)) }
 
     mutating func remove(_ entry: Entry) { list.removeAll { $0 === entry } }
   }
@@ -52,26 +50,20 @@ final class OpenStores: Sendable {
   }
 
   /// The core for a file: the one that is open, or what `open` makes.
-  ///
-  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is open read-only, and is to be written.
   static func core(
     for identifier: FileIdentifier, _ path: String, _ options: PageStoreOptions,
     open: () throws(StorageError) -> StoreCore
   ) throws(StorageError) -> StoreCore {
     let opening: Opening = ours.entries.withLock { entries in
-      for entry in entries.all(of: identifier) {
-        guard options.isReadOnly || !entry.core.isReadOnly else {
-          return .failure(
-            .invalidArgument(
-              "\(path) is open read-only in this process; close it there before writing to it"))
-        }
-        guard entry.core.isShared(by: options) else { continue }
+      // A reader sees with the writer's eyes what a follower has to look for.
+      let cores = entries.all(of: identifier).sorted { !$0.core.isReadOnly && $1.core.isReadOnly }
+      for entry in cores where entry.core.isShared(by: options) {
         entry.handleCount += 1
         return .core(entry.core)
       }
       do throws(StorageError) {
         let core = try open()
-        entries.add(core, for: identifier)
+        entries.add(core)
         return .core(core)
       } catch {
         return .failure(error)
@@ -95,11 +87,6 @@ final class OpenStores: Sendable {
       }
     }
     try result.get()
-  }
-
-  /// Records that a store continues with another file.
-  static func move(_ core: StoreCore, to other: FileIdentifier) {
-    ours.entries.withLock { $0[core]?.identifier = other }
   }
 
   /// Releases a handle; for the last one `closing` runs before the file can be opened again.

@@ -87,11 +87,10 @@ extension PageStore {
   private static func openCore(
     _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
   ) throws(StorageError) -> StoreCore {
-    guard try file.lock(options.isReadOnly ? .shared : .exclusive) else {
-      // Readers leave no note: one that is there is of a writer that died.
-      if !options.isReadOnly, try file.lock(.shared) { throw .locked(.readers) }
-      throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
+    if options.isReadOnly, !options.readsUnvouchedPages {
+      return try openFollower(file, path, options, fileSystem)
     }
+    try lock(file, options.isReadOnly ? .shared : .exclusive, path, fileSystem)
     // Locked, but is it still the file that the path names? If not, the caller looks again.
     guard try fileSystem.identifier(of: path) == file.identifier else {
       throw .notFound(path: path)
@@ -126,5 +125,32 @@ extension PageStore {
     }
     storage.writeOwnerNote(inPlaceOfAnother: note != nil)
     return core
+  }
+
+  /// A reader takes no lock, so that no writer is kept out, and follows one.
+  private static func openFollower(
+    _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> StoreCore {
+    let (recovery, opened, moment) = try Recovery.reading(
+      path, in: fileSystem, options: options, validation: .ofTrees)
+    guard opened.identifier == file.identifier else { throw .notFound(path: path) }
+    let follower = StoreFollower(
+      recovery, opened, moment, path: path, in: fileSystem, options: options)
+    return StoreCore(recovery, opened, nil, follower, options: options)
+  }
+
+  private static func lock(
+    _ file: any File, _ mode: LockMode, _ path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) {
+    // Some readers take the lock for a moment, to look whether there is a writer.
+    for _ in 0..<20 {
+      if try file.lock(mode) { return }
+      // Readers leave no note: one that is there is of a writer that died.
+      guard mode == .exclusive, try file.lock(.shared) else {
+        throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
+      }
+      Posix.pause(milliseconds: 5)
+    }
+    throw .locked(.readers)
   }
 }

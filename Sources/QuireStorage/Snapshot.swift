@@ -73,6 +73,7 @@ public final class Snapshot: TreeReader, Sendable {
 extension StoreCore {
   func isNewest(_ commit: CommitNumber) throws(StorageError) -> Bool {
     try checkProcess()
+    try follower?.follow(self)
     let newest = state.withLock { $0.current.space.commit }
     if isClosed { throw .closed }
     return newest == commit

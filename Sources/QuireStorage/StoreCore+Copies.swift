@@ -105,15 +105,7 @@ extension StoreCore {
     state.withLock { $0.latest }.space.retireEverything()
     commits.noteDurable(recovery.space.commit)
     durablePageCount = recovery.space.pageCount
-    let (isNamed, oldVersions) = state.withLock { state in
-      let before = (state.identifier != nil, [state.current, state.latest])
-      state.identifier = file.identifier
-      state.latest = recovery.version
-      state.current = recovery.version
-      return before
-    }
-    withExtendedLifetime(oldVersions) {}
-    if isNamed { OpenStores.move(self, to: file.identifier) }
+    show(recovery.version, of: file.identifier)
     storage = StoreFile(
       file, path: old.path, in: old.fileSystem, page: recovery.page, meta: recovery.meta,
       pageCount: recovery.space.pageCount, isMetaSpare: false, options: options)

@@ -24,7 +24,9 @@ final class StoreCore: @unchecked Sendable {
   private let logByteCount: Atomic<Int>
   let attachment = Mutex<(any StoreAttachment)?>(nil)
   var storage: StoreFile?
-  /// The file of the store, which holds its lock; `nil` in memory.
+  /// Keeps a store up to date that is only read here.
+  let follower: StoreFollower?
+  /// The file of the store, which holds its lock; `nil` in memory, and where there is none.
   private var lockedFile: (any File)?
   /// The checkpoint under way.
   var checkpoint: RunningCheckpoint?
@@ -58,23 +60,29 @@ final class StoreCore: @unchecked Sendable {
     geometry = current.space.geometry
     registry = current.space.registry
     isReadOnly = false
+    follower = nil
     durablePageCount = current.space.pageCount
     commits = CommitQueue(current.space.commit)
     logByteCount = Atomic(0)
     state = Mutex(State(current: current, latest: current))
   }
 
-  /// - Parameter storage: the writing side; `nil` makes the store read-only.
+  /// - Parameters:
+  ///   - file: the store's, with its lock; but for a follower, which takes none.
+  ///   - storage: the writing side; `nil` makes the store read-only.
+  ///   - follower: for a store that another process may write.
   init(
-    _ recovery: Recovery, _ file: any File, _ storage: StoreFile?, options: PageStoreOptions
+    _ recovery: Recovery, _ file: any File, _ storage: StoreFile?,
+    _ follower: StoreFollower? = nil, options: PageStoreOptions
   ) {
+    self.follower = follower
     identity = recovery.identity
     self.options = options
     geometry = recovery.space.geometry
     registry = recovery.space.registry
     isReadOnly = storage == nil
     self.storage = storage
-    lockedFile = file
+    lockedFile = follower == nil ? file : nil
     durablePageCount = recovery.space.pageCount
     commits = CommitQueue(recovery.space.commit)
     // A writer has brought the log's commits into the pages; a reader leaves them where they are.
@@ -83,6 +91,7 @@ final class StoreCore: @unchecked Sendable {
     state = Mutex(
       State(
         current: recovery.version, latest: recovery.version, identifier: file.identifier))
+    if follower != nil { recovery.space.cache?.witness = self }
   }
 
   deinit {
@@ -93,6 +102,7 @@ final class StoreCore: @unchecked Sendable {
 
   /// For a handle, which has looked whose process this is.
   func snapshot(for holder: SnapshotHolder) throws(StorageError) -> PageSpace {
+    try follower?.follow(self)
     let current = state.withLock { $0.current.space }
     if isClosed { throw .closed }
     if let record = current.record { registry.note(holder, of: record) }
@@ -102,6 +112,7 @@ final class StoreCore: @unchecked Sendable {
   /// The newest version that snapshots get, to be kept until all of it was read.
   func newestVersion() throws(StorageError) -> OwnedVersion {
     try checkProcess()
+    try follower?.follow(self)
     let current = state.withLock { $0.current }
     if isClosed { throw .closed }
     return current
@@ -147,7 +158,7 @@ final class StoreCore: @unchecked Sendable {
     let version = try newestVersion()
     defer { withExtendedLifetime(version) {} }
     var report = try Inspection.inspect(version.space, progress: progress)
-    guard let file = lockedFile else { return report }
+    guard let file = version.space.cache?.file else { return report }
     // Page 0 has a checksum over its first bytes only; nothing is ever written after them. A store
     // that is open without it has it from a meta page.
     let page = PageMemory(byteCount: geometry.pageSize)
@@ -416,6 +427,8 @@ final class StoreCore: @unchecked Sendable {
     }
   }
 
+  func noteLog(byteCount: Int) { logByteCount.store(byteCount, ordering: .relaxed) }
+
   func updateLogByteCount() {
     logByteCount.store(storage?.logByteCount ?? 0, ordering: .relaxed)
   }
@@ -439,10 +452,12 @@ final class StoreCore: @unchecked Sendable {
 
   private func noteClosed() { closedFlag.store(true, ordering: .releasing) }
 
-  /// Whether opening the store with these options shares this core: only if pages are verified in
-  /// the same way.
+  /// Whether opening the store with these options shares this core: only if it can do what is
+  /// wanted, and pages are verified in the same way.
   func isShared(by options: PageStoreOptions) -> Bool {
-    !isReadOnly || self.options.readsUnvouchedPages == options.readsUnvouchedPages
+    guard isReadOnly else { return true }
+    return options.isReadOnly
+      && self.options.readsUnvouchedPages == options.readsUnvouchedPages
   }
 
   /// Releases a handle; the last one closes the store.

@@ -20,6 +20,13 @@ extension DiskState {
     durableContents.append(FileContent(bytes))
   }
 
+  /// Changes a byte of a file in its place.
+  package mutating func spoil(_ path: String, at offset: Int) {
+    guard let node = names[path] else { return }
+    let byte = ~contents[node].bytes[offset]
+    withUnsafeBytes(of: byte) { contents[node].write($0, at: offset) }
+  }
+
   /// Puts a symbolic link there.
   package mutating func link(_ path: String, to other: String) { links[path] = other }
 }

@@ -53,7 +53,7 @@ extension SimulatedDisk {
   }
 
   package func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
-    queryInterlude.withLock { $0 }?(path)
+    queryInterlude.withLock { $0 }.body?(path)
     return try queryAtOnce(path) { $0.names[$0.destination(of: path)] }
       .map { FileIdentifier(volume: volume, number: UInt64($0)) }
   }

@@ -40,8 +40,15 @@ package final class SimulatedDisk: FileSystem {
 
   let volume: UInt64
   let control: Mutex<Control>
-  private let interlude = Mutex<(@Sendable () -> Void)?>(nil)
-  let queryInterlude = Mutex<(@Sendable (_ name: String?) -> Void)?>(nil)
+  // In structs: a mutex of a function wraps it once more each time that it is read.
+  private struct Interlude {
+    var body: (@Sendable () -> Void)?
+  }
+  struct QueryInterlude {
+    var body: (@Sendable (_ name: String?) -> Void)?
+  }
+  private let interlude = Mutex(Interlude())
+  let queryInterlude = Mutex(QueryInterlude())
   let process = Atomic(0)
 
   /// - Parameter files: what is on the disk, durably, to begin with.
@@ -90,15 +97,15 @@ package final class SimulatedDisk: FileSystem {
 
   /// Calls `body` before each operation, on the thread that asks for it; other than an observer, it
   /// may use the disk.
-  package func interpose(_ body: (@Sendable () -> Void)?) { interlude.withLock { $0 = body } }
+  package func interpose(_ body: (@Sendable () -> Void)?) { interlude.withLock { $0.body = body } }
 
-  private func makeWay() { interlude.withLock { $0 }?() }
+  private func makeWay() { interlude.withLock { $0 }.body?() }
 
   /// The same before each query.
   ///
   /// - Parameter body: gets the name when it is asked which file has it.
   package func interposeQueries(_ body: (@Sendable (_ name: String?) -> Void)?) {
-    queryInterlude.withLock { $0 = body }
+    queryInterlude.withLock { $0.body = body }
   }
 
   /// Runs `body` as a child made by `fork` would, which goes on with its parent's memory.
@@ -290,7 +297,7 @@ package final class SimulatedDisk: FileSystem {
   func query<R: Sendable>(
     _ path: String, _ body: (DiskState) -> R
   ) throws(StorageError) -> R {
-    queryInterlude.withLock { $0 }?(nil)
+    queryInterlude.withLock { $0 }.body?(nil)
     return try queryAtOnce(path, body)
   }
 
@@ -329,6 +336,15 @@ package final class SimulatedDisk: FileSystem {
       }
       control.locks[node, default: [:]][owner] = mode
       return true
+    }
+  }
+
+  func hasWriter(
+    node: Int, besides owner: ObjectIdentifier, path: String
+  ) throws(StorageError) -> Bool {
+    _ = try query(path) { _ in }
+    return control.withLock { control in
+      control.locks[node, default: [:]].contains { $0.key != owner && $0.value == .exclusive }
     }
   }
 

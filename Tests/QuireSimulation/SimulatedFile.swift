@@ -78,6 +78,11 @@ final class SimulatedFile: File {
     return try disk.lock(mode, node: node, by: ObjectIdentifier(self), path: path)
   }
 
+  func hasWriter() throws(StorageError) -> Bool? {
+    try checkProcess()
+    return try disk.hasWriter(node: node, besides: ObjectIdentifier(self), path: path)
+  }
+
   func unlock() {
     if forkCount == disk.forkCount { disk.unlock(node: node, by: ObjectIdentifier(self)) }
   }

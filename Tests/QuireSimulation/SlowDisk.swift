@@ -114,4 +114,5 @@ private final class SlowFile: File {
 
   func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
   func unlock() { file.unlock() }
+  func hasWriter() throws(StorageError) -> Bool? { try file.hasWriter() }
 }

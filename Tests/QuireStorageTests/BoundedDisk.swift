@@ -75,6 +75,7 @@ private final class BoundedFile: File {
   func sync(for reason: SyncReason) throws(StorageError) { try file.sync(for: reason) }
   func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
   func unlock() { file.unlock() }
+  func hasWriter() throws(StorageError) -> Bool? { try file.hasWriter() }
 
   private func failure(_ operation: String, _ message: String) -> StorageError {
     .io(operation: operation, path: path, code: 0, message: message)

@@ -134,4 +134,5 @@ private final class HookedFile: File {
 
   func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
   func unlock() { file.unlock() }
+  func hasWriter() throws(StorageError) -> Bool? { try file.hasWriter() }
 }

@@ -114,4 +114,6 @@ private final class DiskFile: File {
   func unlock() {
     if forkCount == ForkCount.current { Posix.unlock(descriptor) }
   }
+
+  func hasWriter() throws(StorageError) -> Bool? { Posix.hasWriter(try usable()) }
 }

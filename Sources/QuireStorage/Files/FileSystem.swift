@@ -91,6 +91,11 @@ public protocol File: AnyObject, Sendable {
   func lock(_ mode: LockMode) throws(StorageError) -> Bool
   /// Releases the lock while the file stays open.
   func unlock()
+  /// Whether another holder has the exclusive lock. This only asks: taking the shared lock for a
+  /// moment would keep out who wants the exclusive one just then.
+  ///
+  /// - Returns: `nil` if the system cannot tell.
+  func hasWriter() throws(StorageError) -> Bool?
 }
 
 extension File {
@@ -102,6 +107,8 @@ extension File {
   public func reserve(to byteCount: Int) throws(StorageError) -> Bool { false }
   /// Does nothing: the lock is given back when the file is closed.
   public func unlock() {}
+  /// Not known, unless a file system says otherwise.
+  public func hasWriter() throws(StorageError) -> Bool? { nil }
 
   /// Writes the first `byteCount` bytes of the memory, or all of it.
   func write(

@@ -198,4 +198,8 @@ private final class MemoryFile: File {
     if isTaken { held.withLock { $0 = mode } }
     return isTaken
   }
+
+  func hasWriter() throws(StorageError) -> Bool? {
+    content.locks.withLock { $0 < 0 } && held.withLock { $0 != .exclusive }
+  }
 }

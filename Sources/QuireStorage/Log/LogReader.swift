@@ -13,22 +13,21 @@ final class LogReader {
   /// The meta page that refers to the log.
   let meta: MetaPage
   let file: any File
-  /// The pages of the commits, newest version of each.
-  private(set) var pages: [PageID: PageFrame] = [:]
   /// Pages that the log changes and the file does not have as they were: damage.
-  private(set) var lost: Set<PageID> = []
+  var lost: Set<PageID> { replay.lost }
   /// The last commit, and the store's page counts after it; as at the checkpoint when there is
   /// none.
   private(set) var lastCommit: CommitNumber
   private(set) var pageCount: UInt32
   private(set) var freePageCount: UInt32
-  /// The offsets of the records that count.
-  private(set) var records: [(offset: Int, byteCount: Int)] = []
+  /// The records that count.
+  private(set) var records: [LogRecord] = []
 
   /// The span of pages that the log alone can bring back.
   static let recoveredSpan = UInt64.max
 
-  private let images: PageImages?
+  private var replay: LogReplay
+  private var found: LogRecords
   private let storeFile: any File
   /// The whole pages of the store's file.
   private let storePageCount: Int
@@ -38,19 +37,13 @@ final class LogReader {
   /// The largest possible number of pages: ``PageGeometry/reach(filePageCount:isLogged:)``.
   private(set) var reach: UInt32 = 0
   let fileByteCount: Int
-  private let checksum: Checksum
   private let geometry: PageGeometry
   private var pageSize: Int { geometry.pageSize }
-  private let epoch: UInt64
   private let path: String
-  private var version = LogFormat.version
-  /// Whether records have what format 1.1 of the log brought.
-  private var isOf11: Bool { version.major > LogFormat.oldestMajor || version.minor >= 1 }
-  private var trailerByteCount: Int { LogFormat.Record.trailerByteCount(version) }
+  /// See ``LogPosition/isSealed``.
+  private let isSealed: Bool?
   /// The smallest number of bytes that the log is known to have had.
   private var leastByteCount = 0
-  /// The number of bytes read of supposed records that turned out to be none.
-  private var vainByteCount = 0
 
   /// - Parameters:
   ///   - headerEpochs: what the header may say. That of a log that was being begun may be the one
@@ -71,14 +64,11 @@ final class LogReader {
     storeFile: any File,
     isDemanded: Bool, newPageByteLimit: Int, follows: Bool = false
   ) throws(StorageError) {
-    self.images = images
     self.storeFile = storeFile
     self.file = file
     self.meta = meta
-    checksum = Checksum(identity)
     self.geometry = geometry
     self.path = path
-    epoch = meta.epoch
     lastCommit = meta.lastCommit
     pageCount = meta.pageCount
     freePageCount = meta.freePageCount
@@ -86,203 +76,88 @@ final class LogReader {
     storePageCount = try storeFile.byteCount() / geometry.pageSize
     newPageLimit = newPageByteLimit / geometry.pageSize
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
-    guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
-    try requireKnownVersion()
-    if isDemanded { leastByteCount = try headerByteCount(window) }
+    let checksum = Checksum(identity)
+    let header = try LogHeader(window, fileByteCount: fileByteCount, checksum)
+    guard let header, header.pageSize == geometry.pageSize, headerEpochs.contains(header.epoch)
+    else { throw .logForeign(path: path) }
+    // In a log of another major version this release may take commits for none.
+    guard (LogFormat.oldestMajor...LogFormat.version.major).contains(header.version.major) else {
+      throw .unsupportedFormat(found: header.version, supported: LogFormat.version)
+    }
+    isSealed = header.isSealed
+    found = LogRecords(checksum, header.version, epoch: meta.epoch, fileByteCount: fileByteCount)
+    replay = LogReplay(geometry, path: path, found)
+    if isDemanded { leastByteCount = header.leastByteCount }
     // A closed store needs no log. But a newer log shows that it was opened again.
     if meta.isClean {
-      try lookBeyondEnd(window)
+      try lookBeyondEnd(window, images)
       return
     }
-    var found = try findRecords(from: meta.logOffset, chain: meta.logChain, window)
+    try findRecords(window)
     if follows {
-      found = visible(found, hasSeals: try hasSeals(window))
+      records = records.visible(after: meta.lastCommit, isSealed: isSealed)
+      noteLast()
     } else {
-      try lookBeyondEnd(window)
+      try lookBeyondEnd(window, images)
     }
-    var missing = images
-    for record in found {
-      // The images are of one version: they contain earlier commits, and later ones build on them.
-      if let images = missing, record.commit > images.commit {
-        use(images)
-        missing = nil
-      }
-      try replay(record, window)
-    }
-    if let missing { use(missing) }
+    try replay(images, window)
     reach = geometry.reach(filePageCount: storePageCount) {
-      pages[$0] != nil
+      replay.pages[$0] != nil
     }
-    // Pages after the last one are never read.
-    let end = min(pageCount, reach)
-    pages = pages.filter { $0.key.rawValue < end }
-    lost = lost.filter { $0.rawValue < end && !isFreed($0) }
+    replay.cut(to: min(pageCount, reach))
   }
 
-  /// Whether a later record gave a page back: then nothing misses it, and recovery has not written
-  /// it either. Its map is in the log, as every record has the maps of the pages that it changes.
-  private func isFreed(_ id: PageID) -> Bool {
-    guard let (map, index) = geometry.stampLocation(of: id),
-      let frame = pages[map]
-    else { return false }
-    return PageMap.entry(index, in: Page(frame.base)) == 0
-  }
+  /// The pages, newest version of each, which are not kept here any longer.
+  func takePages() -> [PageID: PageFrame] { replay.takePages() }
 
-  private func isHeaderOurs(
-    _ window: LogWindow, _ epochs: ClosedRange<UInt64>
-  ) throws(StorageError) -> Bool {
-    typealias Header = LogFormat.Header
-    guard fileByteCount >= LogFormat.recordsStart,
-      let header = try window.bytes(at: 0, count: Header.byteCount)
-    else { return false }
-    let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
-    version = FormatVersion(
-      major: UInt16(header.u16(at: Header.major)), minor: UInt16(header.u16(at: Header.minor)))
-    // The checksum is seeded with the identity, so the identity itself need not be compared.
-    return header.u64(at: Header.magic) == LogFormat.fileMagic
-      && epochs.contains(header.u64(at: Header.epoch))
-      && header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
-      && Int(header.u32(at: Header.pageSize)) == pageSize
-  }
-
-  /// In a log of another major version this release may take commits for none.
-  private func requireKnownVersion() throws(StorageError) {
-    guard (LogFormat.oldestMajor...LogFormat.version.major).contains(version.major) else {
-      throw .unsupportedFormat(found: version, supported: LogFormat.version)
-    }
-  }
-
-  /// The length of the file in the header.
-  private func headerByteCount(_ window: LogWindow) throws(StorageError) -> Int {
-    typealias Header = LogFormat.Header
-    guard isOf11, let header = try window.bytes(at: 0, count: Header.wholeByteCount) else {
-      return 0
-    }
-    let wholeChecksum = Header.wholeChecksum(version)
-    let checked = UnsafeRawBufferPointer(start: header, count: wholeChecksum)
-    guard header.u64(at: wholeChecksum) == checksum.ofLog(checked, epoch: 0) else { return 0 }
-    return Int(clamping: header.u64(at: Header.fileByteCount))
-  }
-
-  /// Whether each commit is synced, and its record sealed then; `nil` in a log of an earlier
-  /// release, which does not say.
-  private func hasSeals(_ window: LogWindow) throws(StorageError) -> Bool? {
-    typealias Header = LogFormat.Header
-    guard version.major > LogFormat.oldestMajor,
-      let header = try window.bytes(at: 0, count: Header.wholeByteCount)
-    else { return nil }
-    let wholeChecksum = Header.wholeChecksum(version)
-    let checked = UnsafeRawBufferPointer(start: header, count: wholeChecksum)
-    guard header.u64(at: wholeChecksum) == checksum.ofLog(checked, epoch: 0) else { return nil }
-    return header.u64(at: Header.flags) & Header.isSealed != 0
-  }
-
-  /// Those of the records that a reader in another process may show, which become all that there
-  /// are.
-  private func visible(_ found: [Record], hasSeals: Bool?) -> [Record] {
-    if hasSeals == false { return found }
-    let known = found.map(\.durableThrough) + found.filter(\.isSealed).map(\.commit)
-    let last = max(meta.lastCommit, known.max() ?? meta.lastCommit)
-    let visible = Array(found.prefix { $0.commit <= last })
-    records = visible.map { ($0.offset, $0.byteCount) }
-    lastCommit = visible.last?.commit ?? meta.lastCommit
-    pageCount = visible.last?.pageCount ?? meta.pageCount
-    freePageCount = visible.last?.freePageCount ?? meta.freePageCount
-    return visible
-  }
-
-  /// The pages, which are not kept here any longer.
-  func takePages() -> [PageID: PageFrame] {
-    defer { pages = [:] }
-    return pages
+  /// Where the log goes on; `nil` in that of a closed store.
+  var end: LogPosition? {
+    guard !meta.isClean else { return nil }
+    return LogPosition(
+      file: file, path: path, version: found.version, epoch: meta.epoch, isSealed: isSealed,
+      offset: records.last?.end ?? Int(clamping: meta.logOffset),
+      chain: records.last?.checksum ?? meta.logChain)
   }
 
   /// Follows the chain.
-  private func findRecords(
-    from start: UInt64, chain: UInt64, _ window: LogWindow
-  ) throws(StorageError) -> [Record] {
-    guard var offset = Int(exactly: start), offset % LogFormat.Record.alignment == 0 else {
-      throw .damaged(page: .metaA, reason: "the log is said to begin at \(start)")
+  private func findRecords(_ window: LogWindow) throws(StorageError) {
+    guard let offset = Int(exactly: meta.logOffset), offset % LogFormat.Record.alignment == 0
+    else {
+      throw .damaged(page: .metaA, reason: "the log is said to begin at \(meta.logOffset)")
     }
-    var previous = chain
-    var records: [Record] = []
-    while let found = try record(after: lastCommit, chain: previous, at: offset, window) {
-      guard
-        StoreLimits.allows(pageCount: found.pageCount, freePageCount: found.freePageCount)
-      else {
-        throw .logDamaged(path: path, firstLost: found.commit, lastLost: found.commit)
-      }
-      records.append(found)
-      self.records.append((found.offset, found.byteCount))
-      lastCommit = found.commit
-      pageCount = found.pageCount
-      freePageCount = found.freePageCount
-      previous = found.checksum
-      offset = found.offset + found.byteCount
+    records = try found.chain(
+      from: offset, chain: meta.logChain, after: meta.lastCommit, in: window)
+    if let wrong = records.first(where: { !$0.isPossible }) {
+      throw .logDamaged(path: path, firstLost: wrong.commit, lastLost: wrong.commit)
     }
-    return records
+    noteLast()
   }
 
-  /// The record that follows, where it would be or at the start of the ring.
-  private func record(
-    after commit: CommitNumber, chain: UInt64, at offset: Int, _ window: LogWindow
-  ) throws(StorageError) -> Record? {
-    for start in [offset, LogFormat.recordsStart] {
-      if let record = try record(at: start, window), record.epoch == epoch,
-        record.previous == chain, record.commit == commit.next
-      {
-        return record
+  private func noteLast() {
+    lastCommit = records.last?.commit ?? meta.lastCommit
+    pageCount = records.last?.pageCount ?? meta.pageCount
+    freePageCount = records.last?.freePageCount ?? meta.freePageCount
+  }
+
+  private func replay(_ images: PageImages?, _ window: LogWindow) throws(StorageError) {
+    var missing = images
+    for record in records {
+      // The images are of one version: they contain earlier commits, and later ones build on them.
+      if let images = missing, record.commit > images.commit {
+        replay.use(images)
+        missing = nil
+      }
+      try replay.replay(record, in: window, images: images) { entry throws(StorageError) in
+        try frame(for: entry)
       }
     }
-    return nil
+    if let missing { replay.use(missing) }
   }
 
-  private func use(_ images: PageImages) {
-    for (id, frame) in images.pages {
-      pages[id] = frame
-      lost.remove(id)
-    }
-  }
-
-  private func replay(_ record: Record, _ window: LogWindow) throws(StorageError) {
-    typealias Format = LogFormat.Record
-    let damage = StorageError.logDamaged(
-      path: path, firstLost: record.commit, lastLost: record.commit)
-    guard let start = try window.bytes(at: record.offset, count: record.byteCount) else {
-      throw damage
-    }
-    var offset = Format.headerByteCount
-    let end = record.byteCount - trailerByteCount
-    for _ in 0..<record.pageEntryCount {
-      guard
-        let entry = PageDifference.Entry(
-          at: start + offset, room: end - offset, pageSize: pageSize),
-        entry.id >= .firstMap, entry.id.rawValue < record.pageCount
-      else { throw damage }
-      offset += entry.byteCount
-      // Before the images, a page that is in them may look like anything in the file.
-      if let images, record.commit <= images.commit, images.pages[entry.id] != nil { continue }
-      if entry.isWhole { lost.remove(entry.id) }
-      guard !lost.contains(entry.id) else { continue }
-      guard let frame = try frame(for: entry),
-        entry.isWhole || PageMap.stamp(of: Page(frame.base).commit) == entry.base
-      else {
-        // The file does not have the version on which the entry builds, or has no intact one.
-        lost.insert(entry.id)
-        pages[entry.id] = nil
-        continue
-      }
-      if entry.isWhole { PageWord(Page(frame.base)).imageSpan = LogReader.recoveredSpan }
-      entry.apply(to: frame.base, pageSize: pageSize)
-    }
-  }
-
-  /// The page that an entry changes: as the log has it so far, else as the file has it; `nil` if
-  /// the file has nothing whole.
+  /// The page that an entry changes, as the file has it; `nil` if that has nothing whole.
   private func frame(
     for entry: PageDifference.Entry
   ) throws(StorageError) -> PageFrame? {
-    if let known = pages[entry.id] { return known }
     let isInFile = Int(entry.id.rawValue) < storePageCount
     guard isInFile || entry.isWhole else { return nil }
     if !isInFile {
@@ -291,12 +166,11 @@ final class LogReader {
       guard newPageCount <= newPageLimit else { throw tooManyPages }
     }
     let frame = PageFrame(pageSize: pageSize)
-    pages[entry.id] = frame
     if entry.isWhole { return frame }
     let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)
     try storeFile.readFully(at: Int(entry.id.rawValue) * pageSize, into: buffer, path: path)
     let page = Page(frame.base)
-    return page.checksum == checksum.ofPage(entry.id, page, pageSize: pageSize) ? frame : nil
+    return page.checksum == found.checksum.ofPage(entry.id, page, pageSize: pageSize) ? frame : nil
   }
 
   private var tooManyPages: StorageError {
@@ -313,7 +187,9 @@ final class LogReader {
   /// checksums of their headers are wrong. But a log of format 1.0 has none, and they can be
   /// forged: so the number of bytes read of false records is limited to a few times the log.
   /// Remains of older records are fewer.
-  private func lookBeyondEnd(_ window: LogWindow) throws(StorageError) {
+  private func lookBeyondEnd(
+    _ window: LogWindow, _ images: PageImages?
+  ) throws(StorageError) {
     // A checkpoint makes a commit durable in the log before it writes it to pages.
     var durable = max(lastCommit, images?.commit ?? lastCommit)
     let scan = LogWindow(file, path: path, byteCount: fileByteCount)
@@ -325,26 +201,26 @@ final class LogReader {
       }
       let magic = start.u64(at: 0)
       if magic == LogFormat.voucherMagic { durable = max(durable, take(voucher: start)) }
-      guard magic == LogFormat.recordMagic, vainByteCount < vainLimit,
-        let record = try record(at: offset, window)
+      guard magic == LogFormat.recordMagic, found.vainByteCount < vainLimit,
+        let record = try found.record(at: offset, in: window)
       else {
         offset += LogFormat.Record.alignment
         continue
       }
-      if record.epoch == epoch { durable = max(durable, record.durableThrough) }
-      if isOf11,
+      if record.epoch == meta.epoch { durable = max(durable, record.durableThrough) }
+      if found.isOf11,
         let voucher = try scan.bytes(
-          at: record.offset + record.byteCount - trailerByteCount
+          at: record.offset + record.byteCount - found.trailerByteCount
             - LogFormat.Voucher.byteCount, count: LogFormat.Voucher.byteCount)
       {
         durable = max(durable, take(voucher: voucher))
       }
       // Written after a closing that the meta pages do not have.
-      if record.epoch > epoch {
+      if record.epoch > meta.epoch {
         throw .damaged(
           page: .metaA,
           reason: "the log has epoch \(record.epoch); the newest readable meta page has epoch "
-            + "\(epoch)")
+            + "\(meta.epoch)")
       }
       offset += record.byteCount
     }
@@ -360,58 +236,10 @@ final class LogReader {
   /// it is none of this epoch.
   private func take(voucher: UnsafeRawPointer) -> CommitNumber {
     typealias Voucher = LogFormat.Voucher
-    guard isOf11, voucher.u64(at: Voucher.magic) == LogFormat.voucherMagic,
-      voucher.u64(at: Voucher.check) == checksum.ofVoucher(voucher, epoch: epoch)
+    guard found.isOf11, voucher.u64(at: Voucher.magic) == LogFormat.voucherMagic,
+      voucher.u64(at: Voucher.check) == found.checksum.ofVoucher(voucher, epoch: meta.epoch)
     else { return lastCommit }
     leastByteCount = max(leastByteCount, Int(clamping: voucher.u64(at: Voucher.fileByteCount)))
     return CommitNumber(rawValue: voucher.u64(at: Voucher.durableThrough))
-  }
-
-  private struct Record {
-    var offset: Int
-    var epoch: UInt64
-    var commit: CommitNumber
-    var previous: UInt64
-    var durableThrough: CommitNumber
-    var byteCount: Int
-    var pageEntryCount: Int
-    var pageCount: UInt32
-    var freePageCount: UInt32
-    var checksum: UInt64
-    /// Whether the seal is there, where logs have them.
-    var isSealed: Bool
-  }
-
-  /// A record that is whole in itself, or `nil`.
-  private func record(at offset: Int, _ window: LogWindow) throws(StorageError) -> Record? {
-    typealias Format = LogFormat.Record
-    let room = fileByteCount - offset
-    guard room >= Format.headerByteCount + trailerByteCount,
-      let header = try window.bytes(at: offset, count: Format.headerByteCount),
-      header.u64(at: Format.magic) == LogFormat.recordMagic,
-      let byteCount = Int(exactly: header.u64(at: Format.byteCount)),
-      byteCount >= Format.headerByteCount + trailerByteCount, byteCount <= room,
-      byteCount % Format.alignment == 0,
-      !isOf11
-        || header.u32(at: Format.headerCheck)
-          == checksum.ofRecordHeader(header, epoch: header.u64(at: Format.epoch))
-    else { return nil }
-    guard let start = try window.bytes(at: offset, count: byteCount) else { return nil }
-    let epoch = start.u64(at: Format.epoch)
-    let checked = byteCount - trailerByteCount
-    let sum = checksum.ofLog(UnsafeRawBufferPointer(start: start, count: checked), epoch: epoch)
-    guard start.u64(at: checked) == sum else {
-      vainByteCount += byteCount
-      return nil
-    }
-    return Record(
-      offset: offset, epoch: epoch, commit: CommitNumber(rawValue: start.u64(at: Format.commit)),
-      previous: start.u64(at: Format.previous),
-      durableThrough: CommitNumber(rawValue: start.u64(at: Format.durableThrough)),
-      byteCount: byteCount, pageEntryCount: Int(start.u32(at: Format.pageEntryCount)),
-      pageCount: start.u32(at: Format.pageCount),
-      freePageCount: start.u32(at: Format.freePageCount), checksum: sum,
-      isSealed: trailerByteCount > Format.checksumByteCount
-        && start.u64(at: checked + Format.checksumByteCount) == sum)
   }
 }

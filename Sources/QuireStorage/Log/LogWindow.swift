@@ -7,11 +7,15 @@ final class LogWindow {
   private var start = 0
   private var count = 0
 
-  private static let usualByteCount = 1 << 20
+  /// How much is read at once: twice as much each time, up to the limit.
+  private var step: Int
+  private static let largestStep = 1 << 20
 
-  init(_ file: any File, path: String, byteCount: Int) {
+  /// - Parameter step: how much to begin with, where little may be wanted.
+  init(_ file: any File, path: String, byteCount: Int, step: Int = largestStep) {
     self.file = file
     self.path = path
+    self.step = step
     fileByteCount = byteCount
   }
 
@@ -19,7 +23,8 @@ final class LogWindow {
   func bytes(at offset: Int, count wanted: Int) throws(StorageError) -> UnsafeRawPointer? {
     guard offset >= 0, offset <= fileByteCount, wanted <= fileByteCount - offset else { return nil }
     if offset < start || offset + wanted > start + count {
-      let room = min(max(wanted, LogWindow.usualByteCount), fileByteCount - offset)
+      let room = min(max(wanted, step), fileByteCount - offset)
+      step = min(2 * step, LogWindow.largestStep)
       if memory.byteCount < room { memory = PageMemory(byteCount: room) }
       start = offset
       count = 0

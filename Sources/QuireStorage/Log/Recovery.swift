@@ -288,9 +288,9 @@ struct Recovery {
       // The records follow each other from the start, which is one of the offsets to look for them.
       try Recovery.copy(log.file, logPath, 0, LogFormat.recordsStart, to: file, at: 0)
       var end = LogFormat.recordsStart
-      for (offset, byteCount) in log.records {
-        try Recovery.copy(log.file, logPath, offset, byteCount, to: file, at: end)
-        end += byteCount
+      for record in log.records {
+        try Recovery.copy(log.file, logPath, record.offset, record.byteCount, to: file, at: end)
+        end += record.byteCount
       }
       // As long as the log was, as records and header have its minimum length.
       if end < log.fileByteCount { try file.truncate(to: log.fileByteCount) }

@@ -28,6 +28,8 @@ final class PageCache: @unchecked Sendable {
   /// Memory that many pages were read into at once, and will be again.
   let spareRun = Mutex<PageMemory?>(nil)
   private let process = ProcessMark(nil)
+  /// Set before the cache is shared, where another process may be writing the file.
+  weak var witness: (any PageWitness)?
 
   struct Filling {
     /// `nil` when the store was closed.
@@ -253,6 +255,42 @@ final class PageCache: @unchecked Sendable {
     }
     for word in replaced { reclaimer.release(word) }
   }
+
+  /// What is read from the file from now on is of another state: what is being read is not kept.
+  func beginState() { filling.withLock { $0.generation += 1 } }
+
+  /// Takes over the pages of an earlier state of the same file that are right in this one.
+  func move(from old: PageCache, where isRight: (PageID, Page) -> Bool) {
+    var released: [PageWord] = []
+    for id in old.filling.withLock({ $0.ring }) {
+      let word = old.find(id)
+      guard word.isPage, isRight(id, word.page), old.give(word, of: id) else { continue }
+      filling.withLock { filling in
+        let slot = makeSlot(of: id, &filling)
+        guard slot.pointee.load(ordering: .relaxed) == 0 else { return released.append(word) }
+        enterRing(id, word, &filling)
+        slot.pointee.store(word.bits, ordering: .releasing)
+      }
+    }
+    released += filling.withLock { evict(&$0) }
+    for word in released { reclaimer.release(word) }
+  }
+
+  /// Gives a page up, with its reference; not if there is another by now.
+  private func give(_ word: PageWord, of id: PageID) -> Bool {
+    filling.withLock { filling in
+      guard let slot = slot(of: id),
+        slot.pointee.compareExchange(
+          expected: word.bits, desired: 0, ordering: .acquiringAndReleasing
+        ).exchanged
+      else { return false }
+      leaveRing(word, &filling)
+      return true
+    }
+  }
+
+  /// The file; `nil` when the store was closed.
+  var file: (any File)? { filling.withLock { $0.file } }
 
   /// Releases the file; operations in progress keep what they use.
   func close() {

@@ -81,11 +81,15 @@ final class PageSpace: @unchecked Sendable {
 
   /// The version that the next transaction starts from.
   ///
-  /// - Parameter changesNothing: whether it will have the same content under another number.
-  static func successor(of version: OwnedVersion, changesNothing: Bool = false) -> PageSpace {
+  /// - Parameters:
+  ///   - commit: its number; the next one if `nil`.
+  ///   - changesNothing: whether it will have the same content under another number.
+  static func successor(
+    of version: OwnedVersion, commit: CommitNumber? = nil, changesNothing: Bool = false
+  ) -> PageSpace {
     let space = version.space
     let successor = PageSpace(
-      geometry: space.geometry, commit: space.commit.next, cache: space.cache,
+      geometry: space.geometry, commit: commit ?? space.commit.next, cache: space.cache,
       registry: space.registry,
       overlay: PageOverlay(copying: space.overlay, pageCount: space.pageCount),
       pageCount: space.pageCount, freePageCount: space.freePageCount,
@@ -248,6 +252,10 @@ final class PageSpace: @unchecked Sendable {
         guard word.page.commit <= commit else { break }
         return word.page
       case .unusable(let reason, let fileChanged):
+        if let witness = cache.witness {
+          if let page = try lookAgain(at: id, for: attempt, reason, witness) { return page }
+          break
+        }
         guard fileChanged, attempt < 8 else {
           // The last look: the checkpoint that spoilt the reading has put the page here before.
           let word = overlay[id]

@@ -220,7 +220,10 @@ final class VersionRegistry: Sendable {
     record.retired = []
     noteKept(-record.retainedByteCount)
     record.retainedByteCount = 0
-    guard let heir = older.last(where: { $0.canBeRead }) else { return retired }
+    // Versions of different files have no memory in common.
+    guard let heir = older.last(where: { $0.canBeRead && $0.source === record.source }) else {
+      return retired
+    }
     var unshown: [RetiredMemory] = []
     for memory in retired {
       if memory.birth <= heir.commit {

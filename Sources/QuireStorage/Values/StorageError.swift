@@ -88,9 +88,13 @@ public enum StorageError: Error, Hashable, Sendable {
 
   /// Another process has the store open.
   case locked(LockOwner)
-  /// Another process changed the store so often while it was read that no commit could be read as a
-  /// whole. Nothing is wrong with it: try again.
+  /// Another process has changed the store since the snapshot was taken, and what it shows was
+  /// overwritten; or so often while it was read that no commit could be read as a whole. Nothing is
+  /// wrong with the store: take a new snapshot.
   case snapshotTooOld(tries: Int)
+  /// Another store has taken the place of one that is only read here, or an earlier state of it, as
+  /// a backup is. Close it and open it again.
+  case replaced(path: String)
 }
 
 extension StorageError {
@@ -168,7 +172,12 @@ extension StorageError: CustomStringConvertible {
     case .locked(let owner):
       "the store is in use by \(owner)"
     case .snapshotTooOld(let tries):
-      "the store changed while it was read, \(tries) times in a row; try again"
+      tries == 1
+        ? "another process has overwritten what this snapshot of the store shows; take a new one"
+        : "the store changed while it was read, \(tries) times in a row; try again"
+    case .replaced(let path):
+      "\(path) was replaced by another store, or by an earlier state of it; close it and open it "
+        + "again"
     }
   }
 }

@@ -185,7 +185,10 @@ enum Posix {
     _ descriptor: Int32, _ path: String, _ mode: LockMode
   ) throws(StorageError) -> Bool {
     while true {
-      if flock(descriptor, (mode == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 { return true }
+      if flock(descriptor, (mode == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 {
+        if mode == .exclusive { WriterByte.lock(descriptor) }
+        return true
+      }
       switch errno {
       case EINTR: continue
       case EWOULDBLOCK: return false
@@ -195,8 +198,12 @@ enum Posix {
   }
 
   static func unlock(_ descriptor: Int32) {
+    WriterByte.unlock(descriptor)
     _ = flock(descriptor, LOCK_UN)
   }
+
+  /// Whether another open file holds the exclusive lock; `nil` if the system cannot tell.
+  static func hasWriter(_ descriptor: Int32) -> Bool? { WriterByte.isLocked(descriptor) }
 
   /// A second name for a file; fails when the name is taken, which `rename` would not.
   static func publish(_ temporaryPath: String, as path: String) throws(StorageError) {

@@ -1,0 +1,256 @@
+// How a follower comes to the next version; see ``StoreFollower``.
+extension StoreFollower {
+  /// What the end of the log has brought.
+  enum Progress {
+    case nothing
+    /// Commits that a crash may take.
+    case unsealed
+    case advanced
+    /// The log builds on pages that are not to be had any more, or was written over meanwhile.
+    case impossible
+  }
+
+  // MARK: Advancing
+
+  /// Applies what the log has got since.
+  ///
+  /// - Parameter seen: what the meta pages said before: as long as they say so, what is in the log
+  ///   stays.
+  func advance(_ core: StoreCore, _ seen: Recovery.Moment) throws(StorageError) -> Progress {
+    guard let position else { return .nothing }
+    let current = core.latestVersion
+    let log = position.file
+    let byteCount = try log.byteCount()
+    let window = LogWindow(log, path: position.path, byteCount: byteCount, step: 4096)
+    var found = LogRecords(
+      checksum, position.version, epoch: position.epoch, fileByteCount: byteCount)
+    let chain = try found.chain(
+      from: position.offset, chain: position.chain, after: current.space.commit, in: window)
+    let visible = chain.visible(after: current.space.commit, isSealed: position.isSealed)
+    guard let last = visible.last else { return chain.isEmpty ? .nothing : .unsealed }
+    guard visible.allSatisfy(\.isPossible) else { return .impossible }
+    var replay = LogReplay(geometry, path: position.path, found)
+    do throws(StorageError) {
+      for record in visible {
+        try replay.replay(record, in: window) { entry in
+          entry.isWhole
+            ? PageFrame(pageSize: geometry.pageSize) : copy(of: entry.id, in: current.space)
+        }
+      }
+    } catch .logDamaged {
+      // It was whole a moment before.
+      return .impossible
+    }
+    let known = replay.pages
+    let reach = geometry.reach(filePageCount: try file.byteCount() / geometry.pageSize) {
+      known[$0] != nil || current.space.overlay[$0].isPage
+    }
+    replay.cut(to: min(last.pageCount, reach))
+    guard replay.lost.isEmpty,
+      try Recovery.Moment(file, pageSize: geometry.pageSize) == seen
+    else { return .impossible }
+    let version = publish(replay.takePages(), as: last, after: current, reach: reach, core)
+    core.show(version)
+    self.position?.offset = last.end
+    self.position?.chain = last.checksum
+    records += visible.map { ($0.commit, $0.byteCount) }
+    noteRecords(in: core)
+    core.registry.enforceLimit()
+    return .advanced
+  }
+
+  /// A page as a version has it, if it can be had.
+  private func copy(of id: PageID, in space: PageSpace) -> PageFrame? {
+    do throws(StorageError) {
+      let ticket = try space.enter()
+      defer { space.leave(ticket) }
+      let frame = PageFrame(pageSize: geometry.pageSize)
+      frame.base.copyMemory(from: try space.page(id).base, byteCount: geometry.pageSize)
+      return frame
+    } catch {
+      return nil
+    }
+  }
+
+  /// The version after some records.
+  ///
+  /// - Parameter pages: as the records leave them, all changed maps among them.
+  private func publish(
+    _ pages: [PageID: PageFrame], as last: LogRecord, after current: OwnedVersion, reach: UInt32,
+    _ core: StoreCore
+  ) -> OwnedVersion {
+    let space = PageSpace.successor(of: current, commit: last.commit)
+    space.pageCount = last.pageCount
+    space.freePageCount = Int(last.freePageCount)
+    var touched: [PageID] = []
+    func isInUse(_ id: PageID) -> Bool {
+      guard let (map, index) = geometry.stampLocation(of: id), let frame = pages[map] else {
+        return true
+      }
+      return PageMap.entry(index, in: Page(frame.base)) != 0
+    }
+    for (id, frame) in pages where isInUse(id) {
+      let isSound =
+        PageValidation.ofTrees.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
+      space.set(id, to: isSound ? frame.intoTable() : .unreadable)
+      touched.append(id)
+    }
+    // Pages that were given back, and those written around the log: what is in memory of them is
+    // of another time.
+    var left: [PageID] = []
+    for (id, frame) in pages where geometry.isMap(id) && isInUse(id) {
+      for changed in changedPages(of: id, Page(frame.base), since: current.space)
+      where pages[changed] == nil || !isInUse(changed) {
+        space.set(changed, to: .absent)
+        left.append(changed)
+      }
+    }
+    touched += left
+    // Before the present version gets what earlier ones alone will show.
+    let replaced = space.replaced(touched: touched)
+    if let cache = space.cache {
+      letGo(of: left.map { ($0, .absent) }, in: cache, before: last.commit, core)
+      cache.setFile(pageCount: space.pageCount, byteLimit: options.cacheByteLimit)
+    }
+    return space.publish(reach: reach, replacing: replaced, of: current)
+  }
+
+  /// The pages that a map speaks of otherwise than before.
+  private func changedPages(of id: PageID, _ map: Page, since former: PageSpace) -> [PageID] {
+    let old = copy(of: id, in: former)
+    let start = UInt64(id.rawValue - PageID.firstMap.rawValue)
+    var changed: [PageID] = []
+    // Not those of other maps, which are in the log whenever they change.
+    for index in 0..<Int(geometry.groupPageCount) {
+      let before = old.map { PageMap.entry(index, in: Page($0.base)) }
+      guard before != PageMap.entry(index, in: map) else { continue }
+      let page = start + UInt64(index)
+      guard page >= PageID.firstMap.rawValue, page < StoreLimits.pageCount else { continue }
+      changed.append(PageID(UInt32(page)))
+    }
+    return changed
+  }
+
+  /// Shows pages of the file in place of those in memory; earlier versions that see these keep
+  /// them.
+  private func letGo(
+    of pages: [(id: PageID, word: PageWord)], in cache: PageCache, before commit: CommitNumber,
+    mapCommit: CommitNumber? = nil, _ core: StoreCore
+  ) {
+    let registry = core.registry
+    // The closure throws nothing, so nothing is.
+    do throws(StorageError) {
+      try registry.withVersions(of: cache, before: commit) { versions throws(StorageError) in
+        for (id, _) in pages {
+          let ticket = registry.reclaimer.enter()
+          defer { registry.reclaimer.leave(ticket) }
+          let word = cache.find(id)
+          if word.isPage { registry.preserve(word, at: id, in: versions) }
+        }
+      }
+    } catch {}
+    cache.beginState()
+    cache.replace(pages, mapCommit: mapCommit)
+  }
+
+  // MARK: Letting go
+
+  /// After a checkpoint up to which the newest version has come: it need not keep what the file
+  /// has.
+  ///
+  /// - Returns: whether it was one: the same log goes on.
+  func relieve(_ core: StoreCore, _ seen: Recovery.Moment) throws(StorageError) -> Bool {
+    let newest = core.latestVersion
+    let space = newest.space
+    guard let position, let cache = space.cache, let meta = try newestMeta(),
+      meta.sequence == seen.newestSequence, meta.epoch == position.epoch, !meta.isClean,
+      meta.lastCommit <= space.commit
+    else { return false }
+    let overlay = PageOverlay(copying: space.overlay, pageCount: space.pageCount)
+    var retired: [RetiredMemory] = []
+    var written: [(id: PageID, word: PageWord)] = []
+    for index in 0..<space.overlay.capacity {
+      guard let chunk = space.overlay.chunk(index) else { continue }
+      var remaining: PageOverlay.Chunk?
+      for slot in 0..<PageOverlay.chunkCount where !chunk[slot].isAbsent {
+        let (word, id) = (chunk[slot], PageOverlay.id(chunk: index, slot: slot))
+        if word.isPage, word.page.commit <= meta.lastCommit {
+          retired.append(RetiredMemory(word))
+          written.append((id, id.rawValue < space.pageCount ? word : .absent))
+        } else {
+          let kept = remaining ?? PageOverlay.Chunk(commit: space.commit)
+          kept[slot] = word
+          remaining = kept
+        }
+      }
+      retired.append(RetiredMemory(chunk))
+      overlay.setChunk(index, to: remaining)
+    }
+    let relieved = space.relieved(overlay)
+    letGo(of: written, in: cache, before: space.commit, mapCommit: meta.mapCommit, core)
+    core.show(relieved.publish(replacing: retired, of: newest))
+    records.removeAll { $0.commit <= meta.lastCommit }
+    noteRecords(in: core)
+    return true
+  }
+
+  private func newestMeta() throws(StorageError) -> MetaPage? {
+    let head = PageMemory(byteCount: Int(PageID.firstMap.rawValue) * geometry.pageSize)
+    defer { withExtendedLifetime(head) {} }
+    guard try file.readAll(into: head) == head.byteCount else { return nil }
+    return MetaPage.both(
+      in: UnsafeRawBufferPointer(head.bytes), checksum, pageSize: geometry.pageSize)?.newest
+  }
+
+  // MARK: Beginning again
+
+  /// Reads the store as a whole, as opening does.
+  ///
+  /// - Returns: whether its newest version is what was read; if not, that is of an earlier commit:
+  ///   of a log that is being recovered.
+  func beginAgain(_ core: StoreCore) throws(StorageError) -> Bool {
+    let (recovery, file, moment) = try Recovery.reading(
+      path, in: fileSystem, options: options, validation: .ofTrees, registry: core.registry)
+    let newest = core.latestVersion
+    let isSameFile = file.identifier == self.file.identifier
+    let isLater = recovery.space.commit >= newest.space.commit
+    guard recovery.identity == core.identity, recovery.page.geometry == geometry,
+      isLater || isSameFile
+    else {
+      recovery.space.retireEverything()
+      throw .replaced(path: path)
+    }
+    guard isLater else {
+      recovery.space.retireEverything()
+      return false
+    }
+    let space = recovery.space
+    space.cache?.witness = core
+    if isSameFile, let old = newest.space.cache, let cache = space.cache {
+      move(from: old, to: cache, in: space)
+    }
+    take(recovery, file, moment)
+    noteRecords(in: core)
+    core.show(recovery.version, of: file.identifier)
+    newest.space.retireEverything()
+    core.registry.enforceLimit()
+    return true
+  }
+
+  private func move(from old: PageCache, to cache: PageCache, in space: PageSpace) {
+    do throws(StorageError) {
+      let ticket = try space.enter()
+      defer { space.leave(ticket) }
+      cache.move(from: old) { id, page in
+        guard space.overlay[id].isAbsent, id.rawValue < space.pageCount,
+          let stamp = try? space.stamp(of: id)
+        else { return false }
+        return stamp == PageMap.stamp(of: page.commit)
+      }
+    } catch {}
+  }
+
+  private func noteRecords(in core: StoreCore) {
+    core.noteLog(byteCount: records.reduce(0) { $0 + $1.byteCount })
+  }
+}
