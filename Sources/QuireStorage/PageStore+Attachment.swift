@@ -1,7 +1,11 @@
 import Synchronization
 
 /// An object of the layer above that belongs to an open store.
-package protocol StoreAttachment: AnyObject, Sendable {}
+package protocol StoreAttachment: AnyObject, Sendable {
+  /// Another process has committed to a store that is only read here. Called on the thread that has
+  /// found it, which may be any; it may read the store.
+  func store(_ identity: StoreIdentity, didMoveTo commit: CommitNumber)
+}
 
 extension PageStore {
   /// What the layer above keeps with an open store, shared by all handles of this process, and

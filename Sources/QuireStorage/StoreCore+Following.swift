@@ -26,3 +26,22 @@ extension StoreCore: PageWitness {
     withExtendedLifetime(old) {}
   }
 }
+
+extension PageStore {
+  /// Whether the store is only read here, and may be written by another process.
+  package var isFollowing: Bool { core.follower != nil }
+
+  /// Looks whether another process has committed. Nothing is to be found where it is written here.
+  ///
+  /// - Throws: what taking a snapshot throws.
+  package func follow() throws(StorageError) {
+    try checkOpen()
+    try core.follower?.follow(core)
+  }
+
+  /// Looks from time to time whether another process has committed, for as long as somebody wants
+  /// to know; the store's attachment is told (``StoreAttachment/store(_:didMoveTo:)``).
+  package func watch(while isWanted: @escaping @Sendable () -> Bool) {
+    core.follower?.watch(core, while: isWanted)
+  }
+}

@@ -37,6 +37,8 @@ final class StoreFollower: @unchecked Sendable {
   /// The records that the file does not have yet.
   var records: [(commit: CommitNumber, byteCount: Int)] = []
   private let look = Mutex(Look())
+  /// Whether a thread looks from time to time.
+  private let isWatched = Atomic(false)
 
   /// How long the names of the files and the meta pages are taken to be what they were: none of
   /// them changes with a commit while there is a log.
@@ -138,6 +140,17 @@ final class StoreFollower: @unchecked Sendable {
     let thread = ThreadIdentity.current
     if owner.load(ordering: .relaxed) == thread { return false }
     guard try mayHaveChanged() else { return true }
+    if let commit = try followAlone(core, thread) {
+      let attachment = core.attachment.withLock { $0 }
+      attachment?.store(core.identity, didMoveTo: commit)
+    }
+    return true
+  }
+
+  /// - Returns: the newest commit, if it is another one than before.
+  private func followAlone(
+    _ core: StoreCore, _ thread: UInt
+  ) throws(StorageError) -> CommitNumber? {
     monitor.lock()
     owner.store(thread, ordering: .relaxed)
     defer {
@@ -145,8 +158,37 @@ final class StoreFollower: @unchecked Sendable {
       monitor.unlock()
     }
     // Another thread may have done so meanwhile.
-    if try mayHaveChanged(), !core.isClosed { try bringUpToDate(core) }
-    return true
+    guard try mayHaveChanged(), !core.isClosed else { return nil }
+    let former = core.latestVersion.space.commit
+    try bringUpToDate(core)
+    let newest = core.latestVersion.space.commit
+    return newest == former ? nil : newest
+  }
+
+  // MARK: Watching
+
+  /// How often it is looked whether there is something new, while somebody wants to know.
+  private static let watchInterval = Duration.milliseconds(40)
+
+  /// Follows on a thread of its own, for as long as somebody wants to know.
+  func watch(_ core: StoreCore, while isWanted: @escaping @Sendable () -> Bool) {
+    guard isWatched.exchange(true, ordering: .acquiringAndReleasing) == false else { return }
+    let isOnItsWay = Threads.run { [weak core, weak self] in
+      while true {
+        Threads.sleep(for: StoreFollower.watchInterval)
+        // Held for the moment only: a store that goes is not to wait for this thread.
+        guard let self, let core, !core.isClosed else { return }
+        guard isWanted() else {
+          self.isWatched.store(false, ordering: .releasing)
+          // Who has begun to want it meanwhile has found it watched.
+          if isWanted() { self.watch(core, while: isWanted) }
+          return
+        }
+        // Whoever reads next meets the error.
+        do throws(StorageError) { try self.follow(core) } catch {}
+      }
+    }
+    if !isOnItsWay { isWatched.store(false, ordering: .releasing) }
   }
 
   private func bringUpToDate(_ core: StoreCore) throws(StorageError) {

@@ -73,7 +73,7 @@ extension ManagedObjectContext {
     if let object = object(with: objectID) {
       if !object.isStored { return object }
       if !object.hasRow, let session = object.session,
-        try session.latestView().giveRow(to: object)
+        try inOneState({ try session.latestView().giveRow(to: object) })
       {
         object.callAwakeFromFetch()
       }

@@ -26,8 +26,7 @@ extension StoreSession {
   ///
   /// - Parameter canDangle: whether the relationship may refer to what is gone.
   func mayBeGone(_ reference: Reference, _ canDangle: Bool) throws -> Bool {
-    let view = try currentView()
-    return try (canDangle || !view.isPlain) && !view.contains(reference)
+    try read { view in try (canDangle || !view.isPlain) && !view.contains(reference) }
   }
 
   /// The one object for a row: a fault, unless it is registered already.

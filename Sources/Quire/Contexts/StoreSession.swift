@@ -218,6 +218,15 @@ extension StoreSession {
   ///
   /// - Returns: `false` when there is none.
   func giveRow(to object: ManagedObject) throws -> Bool {
+    do {
+      return try giveRowAtOnce(to: object)
+    } catch {
+      guard error.isOfOvertakenState else { throw error }
+      return try context.inOneState { try giveRowAtOnce(to: object) }
+    }
+  }
+
+  private func giveRowAtOnce(to object: ManagedObject) throws -> Bool {
     if let viewReference, pinnedView == nil,
       try viewReference._withUnsafeGuaranteedRef({ try $0.givePlainRow(to: object) })
     {
@@ -355,6 +364,7 @@ extension StoreSession {
     inbox.begin(missesSome: joinedHub != nil)
     joinedHub = store.hub
     store.hub.add(inbox)
+    store.watch()
   }
 
   func leaveCommits() {

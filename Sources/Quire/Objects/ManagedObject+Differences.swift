@@ -37,7 +37,7 @@ extension ManagedObject {
     guard canDangle(slot), let session,
       !(session.registered(reference).map(isSurelyThere) ?? false)
     else { return false }
-    return (try? session.currentView().contains(reference)) == false
+    return (try? session.read { try $0.contains(reference) }) == false
   }
 
   /// Whether the content of a slot differs from the row's.
@@ -124,11 +124,12 @@ extension ManagedObject {
   private func storedValue(
     _ external: ExternalValue, _ field: Int, _ row: Row
   ) throws -> AttributeValue? {
-    guard let view = try session?.currentView() else { return nil }
-    if let data = try view.data(of: external) {
-      return row.withReader { $0.externalValue(field, data) }
+    try session?.read { view in
+      if let data = try view.data(of: external) {
+        return row.withReader { $0.externalValue(field, data) }
+      }
+      return try view.row(reference)?.value(field, in: view)
     }
-    return try view.row(reference)?.value(field, in: view)
   }
 
   /// The store's destination of a to-one slot, in the state that the members of relationships are
@@ -142,16 +143,18 @@ extension ManagedObject {
 
   @inline(never)
   private func presentReference(_ slot: Int) -> Reference? {
-    guard hasRow, let session, let field = storage?.fieldBySlot[slot], field >= 0,
-      let view = try? session.currentView()
-    else { return readReference(slot) }
+    guard hasRow, let session, let field = storage?.fieldBySlot[slot], field >= 0 else {
+      return readReference(slot)
+    }
     do {
-      if let parentRows = view.parentRows {
-        return try parentRows.destination(slot, of: reference).map { parentRows.current($0) }
+      return try session.read { view in
+        if let parentRows = view.parentRows {
+          return try parentRows.destination(slot, of: reference).map { parentRows.current($0) }
+        }
+        guard view.isPlain, returnedEnd(slot) == nil else { return readReference(slot) }
+        guard let row = try view.row(reference) else { return nil }
+        return row.version == rowVersion ? readReference(slot) : row.reference(field)
       }
-      guard view.isPlain, returnedEnd(slot) == nil else { return readReference(slot) }
-      guard let row = try view.row(reference) else { return nil }
-      return row.version == rowVersion ? readReference(slot) : row.reference(field)
     } catch {
       // Reading a value of a damaged row reports it.
       return readReference(slot)
@@ -177,7 +180,7 @@ extension ManagedObject {
   final func storedMembers(_ slot: Int) throws -> [Reference] {
     guard let session, let link = storage?.link(slot) else { return [] }
     try session.writeDeferredLinks()
-    return try session.currentView().members(of: reference, link)
+    return try session.read { try $0.members(of: reference, link) }
   }
 
   /// The same for an ordered relationship, with the positions of its links.
@@ -186,7 +189,7 @@ extension ManagedObject {
       return StoredOrder(members: [])
     }
     try session.writeDeferredLinks()
-    return try session.currentView().order(of: reference, link)
+    return try session.read { try $0.order(of: reference, link) }
   }
 }
 

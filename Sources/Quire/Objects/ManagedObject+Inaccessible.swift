@@ -39,7 +39,7 @@ extension ManagedObject {
   @inline(never)
   final func checkRow() throws {
     guard !hasRow, isStored, let session else { return }
-    if try state.contains(.inaccessible) || !session.currentView().contains(reference) {
+    if try state.contains(.inaccessible) || !session.read({ try $0.contains(reference) }) {
       try becomeInaccessible()
     }
   }

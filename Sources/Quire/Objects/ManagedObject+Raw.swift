@@ -50,8 +50,9 @@ extension ManagedObject {
     }
     try session.writeDeferredLinks()
     let key = LinkKey(owner: reference.key, member: member.reference)
-    return try session.currentView().links(link)?.tree.contains(key.bytes(isOrdered: false))
-      ?? false
+    return try session.read {
+      try $0.links(link)?.tree.contains(key.bytes(isOrdered: false)) ?? false
+    }
   }
 
   /// - Returns: `nil` where another context has deleted the destination, which cannot be undone.
@@ -65,8 +66,10 @@ extension ManagedObject {
     {
       return object
     }
-    let view = try session.currentView()
-    if canDangle(slot) || !view.isPlain, try !view.contains(reference) { return nil }
+    let isGone = try session.read { view in
+      try (canDangle(slot) || !view.isPlain) && !view.contains(reference)
+    }
+    if isGone { return nil }
     return try session.object(at: reference)
   }
 

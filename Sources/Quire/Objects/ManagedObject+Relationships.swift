@@ -55,7 +55,7 @@ extension ManagedObject {
     if reference.isTemporary {
       return try (registered ?? context?.familyObject(reference)).map { .object($0) }
     }
-    if canDangle, try !session.currentView().contains(reference) { return nil }
+    if canDangle, try !session.read({ try $0.contains(reference) }) { return nil }
     return registered.map { .object($0) } ?? .reference(reference, session)
   }
 
@@ -191,11 +191,12 @@ extension ManagedObject {
   final func existingMembers(_ slot: Int) throws -> [Reference] {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }
-    let view = try session.currentView()
     func isRead(_ member: Reference) -> Bool {
       session.registered(member).map(isSurelyThere) ?? false
     }
-    try view.incremental?.read(stored.lazy.filter { !isRead($0) })
-    return try stored.filter { try isRead($0) || view.contains($0) }
+    return try session.read { view in
+      try view.incremental?.read(stored.lazy.filter { !isRead($0) })
+      return try stored.filter { try isRead($0) || view.contains($0) }
+    }
   }
 }

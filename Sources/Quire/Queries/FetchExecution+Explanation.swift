@@ -14,7 +14,9 @@ extension FetchRequest {
   /// - Complexity: that of the fetch; keys of indexes that are parts of a plan are read twice.
   public func explain(in context: ManagedObjectContext) throws -> FetchExplanation {
     try context.bringUpToDate()
-    return try FetchExecution(self, in: context).explanation(of: self)
+    return try context.inOneState {
+      try FetchExecution(self, in: context).explanation(of: self)
+    }
   }
 }
 

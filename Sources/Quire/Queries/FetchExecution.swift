@@ -187,9 +187,11 @@ extension ManagedObjectContext {
     }
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
-    if !request.includesPropertyValues { return try fetchWithoutRows(request, intake) }
-    if let objects = try objectsByCachedPlan(request, intake) { return objects }
-    return try FetchExecution(request, in: self).objects(intake)
+    return try inOneState {
+      if !request.includesPropertyValues { return try fetchWithoutRows(request, intake) }
+      if let objects = try objectsByCachedPlan(request, intake) { return objects }
+      return try FetchExecution(request, in: self).objects(intake)
+    }
   }
 
   private func fetchWithoutRows<Result: ManagedObject>(
@@ -226,14 +228,16 @@ extension ManagedObjectContext {
     for request: FetchRequest<Result>
   ) throws -> [FetchPlan] {
     processPendingChangesOfEvent()
-    return try FetchExecution(request, in: self).plans()
+    return try inOneState { try FetchExecution(request, in: self).plans() }
   }
 
   /// The number of objects that ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
     try bringUpToDate()
-    if let count = try countByCachedPlan(request) { return count }
-    return try FetchExecution(request, in: self).count()
+    return try inOneState {
+      if let count = try countByCachedPlan(request) { return count }
+      return try FetchExecution(request, in: self).count()
+    }
   }
 
   /// The IDs of the objects that ``fetch(_:)`` would return, in the same order. No object is made.
@@ -247,8 +251,10 @@ extension ManagedObjectContext {
     for request: FetchRequest<Result>, _ watch: FetchWatch?
   ) throws -> [ManagedObjectID] {
     try bringUpToDate()
-    let execution = try FetchExecution(request, in: self)
-    let fetched = try execution.references(watch)
+    let (execution, fetched) = try inOneState {
+      let execution = try FetchExecution(request, in: self)
+      return (execution, try execution.references(watch))
+    }
     return try fetched.references.enumerated().map { index, reference in
       let session = execution.parts[fetched.store(at: index)].session
       // In a family of contexts an object may have another ID than the one of its reference.

@@ -203,12 +203,14 @@ public final class FetchedResultsController<Result: ManagedObject> {
     _ request: FetchRequest<Result>, _ scope: FetchedResultsScope
   ) throws -> SectionedList<ManagedObject> {
     fetchCount += 1
-    let execution = try execution(request, scope)
-    let list = try SectionedList(
-      execution, intake(refreshesObjects: request.shouldRefreshRefetchedObjects), naming,
-      scope.sectionPath)
-    record(FetchedState(execution))
-    return list
+    return try managedObjectContext.inOneState {
+      let execution = try execution(request, scope)
+      let list = try SectionedList(
+        execution, intake(refreshesObjects: request.shouldRefreshRefetchedObjects), naming,
+        scope.sectionPath)
+      record(FetchedState(execution))
+      return list
+    }
   }
 
   /// Brings a result up to date by the objects that may have changed; `nil` when only a fetch can

@@ -30,8 +30,10 @@ extension ManagedObjectContext {
         .persistentStoreUnsupportedRequestType,
         "a fetch in batches of \(request.fetchBatchSize) makes no sense")
     }
-    let execution = try FetchExecution(request, in: self)
-    let fetched = try execution.references()
+    let (execution, fetched) = try inOneState {
+      let execution = try FetchExecution(request, in: self)
+      return (execution, try execution.references())
+    }
     let content = try BatchFaultingContent(self, execution.parts, fetched, request.fetchBatchSize)
     try check(fetched, execution.parts, Result.self)
     if request.shouldRefreshRefetchedObjects {

@@ -15,9 +15,12 @@ protocol CommitListener: AnyObject, Sendable {
   /// Whether anything would happen with a notice.
   var isListening: Bool { get }
   func take(_ notice: CommitNotice)
+  /// Another process has committed, up to that commit; what, is not known.
+  func takeUnknown(through commit: CommitNumber, of store: StoreIdentity)
 }
 
-/// Notifies all listeners of a store, through any coordinator of this process, of each save.
+/// Notifies all listeners of a store, through any coordinator of this process, of each save; and of
+/// those of another process, when a store that is only read here is found to have some.
 ///
 /// A hub belongs to the open store, which coordinators share, so that two of them with one file are
 /// notified of each other's saves. It holds its listeners weakly. Concurrent saves may be notified
@@ -61,5 +64,13 @@ final class CommitHub: StoreAttachment {
   func publish(_ notice: CommitNotice) {
     let listeners = entries.withLock { $0.compactMap(\.listener) }
     for listener in listeners where listener.isListening { listener.take(notice) }
+  }
+
+  /// Notifies the listeners of commits of another process.
+  func store(_ identity: StoreIdentity, didMoveTo commit: CommitNumber) {
+    let listeners = entries.withLock { $0.compactMap(\.listener) }
+    for listener in listeners where listener.isListening {
+      listener.takeUnknown(through: commit, of: identity)
+    }
   }
 }

@@ -60,6 +60,18 @@ final class CommitInbox: CommitListener {
     if isFirst { wake?() }
   }
 
+  func takeUnknown(through commit: CommitNumber, of store: StoreIdentity) {
+    let isFirst = state.withLock { state in
+      if let known = state.knownCommit, commit <= known { return false }
+      let wasEmpty = state.content.isEmpty
+      state.content = Content()
+      state.content.isTooMuch = true
+      hasContent.store(true, ordering: .releasing)
+      return wasEmpty
+    }
+    if isFirst { wake?() }
+  }
+
   func takeAll() -> Content {
     state.withLock { state in
       defer { state.content = Content() }

@@ -78,6 +78,11 @@ public final class PersistentStore: Sendable {
     try body(try pages.snapshot())
   }
 
+  /// Lets the hub hear of other processes' commits while somebody listens to it.
+  func watch() {
+    pages.watch { [weak hub] in hub?.isListened ?? false }
+  }
+
   /// Closes the store. Called by the coordinator that removes it.
   func close() throws {
     let closing = Result { try storage { () throws(StorageError) in try pages.close() } }

@@ -8,7 +8,8 @@ import Synchronization
   import Foundation
 #endif
 
-/// A save of one of a coordinator's stores, by a context of any coordinator of this process.
+/// A save of one of a coordinator's stores, by a context of any coordinator of this process; or, of
+/// a store that is only read here, saves of another process.
 public struct StoreRemoteChange: Sendable {
   /// Core Data's name of the notification.
   public static let name = "NSPersistentStoreRemoteChangeNotification"
@@ -26,6 +27,10 @@ public struct StoreRemoteChange: Sendable {
   public let transactionAuthor: String?
   /// ``ManagedObjectContext/name`` of the context that saved.
   public let contextName: String?
+  /// Whether another process has saved, once or several times. Which objects that has changed is
+  /// not known: the sets of their IDs are empty, and so are the names. If the store keeps a history,
+  /// the transactions up to ``historyToken`` tell; if not, fetch again.
+  public let isOfAnotherProcess: Bool
   /// The objects that the save inserted.
   public let insertedObjectIDs: Set<ManagedObjectID>
   /// The objects that the save changed.
@@ -44,6 +49,7 @@ public struct StoreRemoteChange: Sendable {
   }
 
   init(_ notice: CommitNotice, _ store: RemoteChangeCenter.Store) {
+    isOfAnotherProcess = false
     storeUUID = store.identifier
     storeURL = store.url
     commitNumber = notice.changes.commit.rawValue
@@ -56,22 +62,44 @@ public struct StoreRemoteChange: Sendable {
     updatedObjectIDs = Set(notice.changes.updatedProperties.map(\.id))
     deletedObjectIDs = notice.changes.deletedIDs
   }
+
+  /// Saves of another process.
+  init(through commit: CommitNumber, _ store: RemoteChangeCenter.Store) {
+    isOfAnotherProcess = true
+    storeUUID = store.identifier
+    storeURL = store.url
+    commitNumber = commit.rawValue
+    historyToken = store.lastHistoryNumber().map { PersistentHistoryToken([store.identifier: $0]) }
+    (transactionAuthor, contextName) = (nil, nil)
+    (insertedObjectIDs, updatedObjectIDs, deletedObjectIDs) = ([], [], [])
+  }
 }
 
 extension PersistentStoreCoordinator {
-  /// Calls `body` after each save of the coordinator's stores, by any coordinator of this process.
+  /// Calls `body` after each save of the coordinator's stores, by any coordinator of this process;
+  /// for stores that are only read here, soon after other processes have saved (within a tenth of a
+  /// second, as a rule), once for all that they have saved since.
   ///
-  /// - Parameter body: called on the thread that saves, which waits for it.
+  /// - Parameter body: called on the thread that saves, which waits for it; of another process's
+  ///   saves on the thread that has found them.
   /// - Returns: a token that ends the registration when it is released.
   public func observeRemoteChanges(
     _ body: @escaping @Sendable (StoreRemoteChange) -> Void
-  ) -> CoordinatorObservation { remoteChangeCenter.listeners.observe(body) }
+  ) -> CoordinatorObservation {
+    defer { watchStores() }
+    return remoteChangeCenter.listeners.observe(body)
+  }
 
-  /// The saves of the coordinator's stores from now on, by any coordinator of this process.
+  /// The saves of the coordinator's stores from now on, as ``observeRemoteChanges(_:)`` tells them.
   ///
   /// The sequence buffers changes until they are read, and ends with the coordinator.
   public func remoteChanges() -> AsyncStream<StoreRemoteChange> {
-    remoteChangeCenter.listeners.changes()
+    defer { watchStores() }
+    return remoteChangeCenter.listeners.changes()
+  }
+
+  private func watchStores() {
+    for store in persistentStores { store.watch() }
   }
 }
 
@@ -83,8 +111,12 @@ final class RemoteChangeCenter: CommitListener {
     let identifier: UUID
     let url: URL?
     let hub: CommitHub
+    let lastHistoryNumber: @Sendable () -> Int64?
 
     init(_ store: PersistentStore) {
+      lastHistoryNumber = { [weak pages = store.pages] in
+        try? pages?.read { try StoredHistory(in: $0)?.lastNumber }
+      }
       identity = store.identity
       identifier = store.identifier
       url = store.url
@@ -102,7 +134,8 @@ final class RemoteChangeCenter: CommitListener {
   /// - Parameter stores: returns all stores of the coordinator.
   func watch(_ stores: () -> [PersistentStore]) {
     watching.withLock { _ in
-      let new = stores().map(Store.init)
+      let stores = stores()
+      let new = stores.map(Store.init)
       let old = self.stores.withLock { stores in
         defer { stores = new }
         return stores
@@ -112,6 +145,7 @@ final class RemoteChangeCenter: CommitListener {
       }
       for store in old where isMissing(store, in: new) { store.hub.remove(self) }
       for store in new where isMissing(store, in: old) { store.hub.add(self) }
+      if isListening { for store in stores { store.watch() } }
     }
   }
 
@@ -123,5 +157,12 @@ final class RemoteChangeCenter: CommitListener {
       let store = stores.withLock({ stores in stores.first { $0.identity == identity } })
     else { return }
     listeners.tell(StoreRemoteChange(notice, store))
+  }
+
+  func takeUnknown(through commit: CommitNumber, of identity: StoreIdentity) {
+    guard isListening,
+      let store = stores.withLock({ stores in stores.first { $0.identity == identity } })
+    else { return }
+    listeners.tell(StoreRemoteChange(through: commit, store))
   }
 }

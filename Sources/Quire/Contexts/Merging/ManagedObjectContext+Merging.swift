@@ -38,6 +38,7 @@ extension ManagedObjectContext {
     guard presentActivity == nil else { return }
     during(.dropping) { leaveRemovedStores() }
     guard mergesCommits else { return }
+    lookForNews()
     var references = takeWaitingReferences().compactMap { waiting, isInsertion in
       session(with: waiting.store).map {
         MergedReference(session: $0, reference: waiting.reference, isInsertion: isInsertion)

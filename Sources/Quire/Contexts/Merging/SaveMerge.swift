@@ -25,8 +25,11 @@ struct SaveMerge {
       }
     }
     do {
-      var ids = try context.during(.merging) {
-        try mergeObjects(at: references, isOfAll: isOfAll)
+      // As a merge reads what is there, it can be begun again.
+      var ids = try context.inOneState {
+        try context.during(.merging) {
+          try mergeObjects(at: references, isOfAll: isOfAll)
+        }
       }
       // Commits of several stores are not numbered together.
       if !context.hasSeveralStores { ids.mergedCommits = commits.map(\.rawValue) }

@@ -9,9 +9,11 @@ extension ManagedObjectContext {
     try bringUpToDate()
     let (binding, model) = try entity(of: request)
     try query.check(PredicateCheck(of: binding, in: model), binding.entity)
-    let execution = try FetchExecution(
-      request, in: self, reading: query.paths, values: query.computedGroups)
-    var results = try execution.group(query)
+    var results = try inOneState {
+      try FetchExecution(
+        request, in: self, reading: query.paths, values: query.computedGroups
+      ).group(query)
+    }
     if results.count > 1, !query.groups.isEmpty {
       results.sort { precedes($0.group, $1.group) }
     }

@@ -27,7 +27,9 @@ extension ManagedObjectContext {
     try checkSingle(expressions, request)
     var search = request
     if isDistinct { (search.fetchOffset, search.fetchLimit) = (0, 0) }
-    let rows = try FetchExecution(search, in: self, values: expressions).valueRows(expressions)
+    let rows = try inOneState {
+      try FetchExecution(search, in: self, values: expressions).valueRows(expressions)
+    }
     guard isDistinct else { return rows }
     return request.window(of: distinctRows(rows))
   }
