@@ -22,6 +22,21 @@ extension ManagedObject {
     return try kept.compactMap { try rawObject($0, slot) } + pending.added
   }
 
+  /// The members of an ordered slot with those that it lists and that have left by their own ends.
+  /// One of them may come back, and then belongs where it was.
+  final func listedMembers(_ slot: Int) throws -> [ManagedObject] {
+    let present = try rawMembers(slot)
+    guard ofArena({ $0.membersHaveMoved }) else { return present }
+    let listed: [ManagedObject]
+    if hasSlots, case .many(let pending) = slots[slot], let order = pending.order {
+      listed = order
+    } else {
+      listed = try storedMembers(slot).compactMap { try rawObject($0, slot) }
+    }
+    let isListed = Set(listed)
+    return listed + present.filter { !isListed.contains($0) }
+  }
+
   /// The destinations of a slot, whatever its kind.
   final func rawDestinations(_ slot: Int) throws -> [ManagedObject] {
     isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []

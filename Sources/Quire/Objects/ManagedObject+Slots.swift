@@ -179,13 +179,14 @@ extension ManagedObject {
   ) throws -> PendingMembers {
     try prepareForChange()
     if case .many(let pending) = slots[slot] {
-      if pending.isOrdered, hasMoved(pending) {
-        if ofArena({ $0.isObserved }) { context?.journal?.record(self) }
-        pending.rearrange(try rawMembers(slot))
-        pending.basis = session?.linkState ?? 0
-      }
+      let present = pending.isOrdered && hasMoved(pending) ? try rawMembers(slot) : nil
       announce(slot, change())
       recordRelationship()
+      if let present {
+        if ofArena({ $0.isObserved }) { context?.journal?.record(self) }
+        pending.rearrange(present)
+        pending.basis = session?.linkState ?? 0
+      }
       return pending
     }
     let pending = try newPendingMembers(slot)

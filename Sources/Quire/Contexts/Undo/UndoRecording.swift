@@ -154,7 +154,7 @@ final class UndoRecording: UndoRecorder {
     guard object.binding.relationship(slot).isOrdered, isFirstChange(slot, of: object) else {
       return
     }
-    let former = try object.rawMembers(slot)
+    let former = try object.listedMembers(slot)
     register { try $0.arrange(former, slot, object) }
   }
 
