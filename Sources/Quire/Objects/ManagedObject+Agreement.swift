@@ -60,13 +60,13 @@ extension ManagedObject {
     isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
   }
 
-  /// The same in the state that the context reads: an order that was made for another one may have
-  /// an object that is not in it any more.
+  /// The same also in the state that the context reads: an order that was made for another one may
+  /// have an object that is not in it any more, and lack one that only the object's own end is for.
   private func refersNow(to object: ManagedObject, _ slot: Int) throws -> Bool {
-    if hasSlots, case .many(let pending) = slots[slot], pending.isOrdered, hasMoved(pending) {
-      return try presentMembers(slot).contains(object)
-    }
-    return try refers(to: object, slot)
+    guard try refers(to: object, slot) else { return false }
+    guard hasSlots, case .many(let pending) = slots[slot], pending.isOrdered, hasMoved(pending)
+    else { return true }
+    return try presentMembers(slot).contains(object)
   }
 
   /// Ends a link on this side alone.

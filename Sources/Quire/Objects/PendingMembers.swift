@@ -76,8 +76,9 @@ final class PendingMembers {
   ///
   /// - Parameter position: where it comes in an order; `nil` for the end.
   func add(_ object: ManagedObject, at position: Int? = nil) {
+    let wasRemoved = removed.remove(object.reference)
     if hadOrder, isInOrder(object) { return }
-    if !removed.remove(object.reference) { appendAddition(object) }
+    if !wasRemoved { appendAddition(object) }
     if let list { list.insert(object, at: position ?? list.count) }
     // Undoing refers to what is hidden, or has left, as well.
     if object.state.contains(.propagated) || object.context == nil { shownAt = nil }

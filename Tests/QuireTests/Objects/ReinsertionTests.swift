@@ -56,6 +56,36 @@ private typealias Show = SmallGallery.Show
     }
   }
 
+  /// In the state that the context had read meanwhile it was a member by its own end, and so nobody
+  /// looked for its place.
+  @Test(arguments: GotchaHome.allCases)
+  func `a member that is inserted again has its place though others have saved meanwhile`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let thing = try context.insert("Thing")
+      let parts = try (0..<3).map { _ in try context.insert("Part", ["owner": thing]) }
+      try context.save()
+      context.undoManager = UndoManager()
+      context.delete(parts[1])
+      context.processPendingChanges()
+      let there = SmallGallery.sibling(of: context)
+      try there.insert("Tag")
+      try there.save()
+      _ = try context.fetch(FetchRequest<ManagedObject>(entityName: "Tag"))
+      context.insert(parts[1])
+      #expect(try thing.value(forKey: "parts") as? [ManagedObject] == parts)
+      context.undo()
+      #expect(try thing.value(forKey: "parts") as? [ManagedObject] == [parts[0], parts[2]])
+      context.redo()
+      #expect(try thing.value(forKey: "parts") as? [ManagedObject] == parts)
+      try context.save()
+      let same = try there.existingObject(with: thing.objectID)
+      #expect(try same.objectIDs(forRelationshipNamed: "parts") == parts.map(\.objectID))
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
   @Test(arguments: GotchaHome.allCases)
   func `who found another one meanwhile stays with that one`(_ home: GotchaHome) throws {
     try home.withContext { context in
