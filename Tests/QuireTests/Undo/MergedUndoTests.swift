@@ -49,6 +49,44 @@ import Testing
     }
   }
 
+  /// What others have led to it is asked for when it is saved, but only where it led nowhere.
+  @Test(arguments: GotchaHome.own, ["cover", "covered"])
+  func `an object that is back and leads elsewhere loses what others have led to it`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { one in
+      let inverse = key == "cover" ? "covered" : "cover"
+      one.undoManager = UndoManager()
+      one.mergePolicy = .overwrite
+      let thing = try one.insert("Thing", ["number": 1])
+      try one.save()
+      let two = SmallGallery.sibling(of: one)
+      let other = try two.insert("SpecialThing", ["number": 2])
+      try other.setValue(two.existingObject(with: thing.objectID), forKey: key)
+      one.delete(thing)
+      one.processPendingChanges()
+      try two.save()
+      try one.save()
+      one.undo()
+      let next = try one.insert("Thing", ["number": 3])
+      try thing.setValue(next, forKey: inverse)
+      try one.save()
+      let three = SmallGallery.sibling(of: one)
+      for context in [one, three] {
+        func leads(_ object: ManagedObject, _ key: String) throws -> ManagedObjectID? {
+          try context.existingObject(with: object.objectID).objectIDs(
+            forRelationshipNamed: key
+          ).first
+        }
+        #expect(try leads(thing, inverse) == next.objectID)
+        #expect(try leads(next, key) == thing.objectID)
+        #expect(try leads(other, key) == nil)
+      }
+      #expect(try StoreFacts(three).findings == [])
+      #expect(!one.hasChanges)
+    }
+  }
+
   /// The row of the first still led to the object, which had none of its own: to the merge the
   /// cleared relationship was as stored, and the object was shown there again.
   @Test(arguments: [GotchaHome.memory, .file], ["cover", "covered"])

@@ -38,7 +38,7 @@ extension ManagedObjectContext {
         // Validation may change objects, too, though it should not.
         guard try haveObjectsStopped(), preparation?.isOutdated == false else { continue }
         // Both may make objects, whose classes may change something in turn.
-        if parent == nil { for part in save.parts { try part.leadBackToOthers() } }
+        if parent == nil { for part in save.parts { try part.agreeWithOthers() } }
         undoRecording?.willCommit(asMerged: asMerged)
         if preparation?.isOutdated == false { return save }
       }
