@@ -102,19 +102,12 @@ extension ManagedObject {
 
   // MARK: Deletions that are taken back
 
-  /// All that a deleted object has kept of its relationships, to be restored when its deletion is
-  /// taken back. When it is not deleted any more, its own members say which of them it has.
-  final func keptLinks() throws -> [(slot: Int, other: ManagedObject)] {
-    try slotsDecidedElsewhereFirst.flatMap { slot in
-      try rawDestinations(slot).lazy.filter { $0.context === self.context }.map { (slot, $0) }
-    }
-  }
-
   /// Makes what an object referred to refer back to it, as its deletion was taken back; in ordered
   /// relationships at its position in the store. Objects that refer to another one by now are
   /// removed, and so are deleted ones, as their own delete rules demand.
-  final func restoreOtherEnds(_ links: [(slot: Int, other: ManagedObject)]) throws {
-    for (slot, other) in links where other.context === context {
+  final func restoreOtherEnds(_ links: [KeptLink]) throws {
+    for link in links where link.other.context === context {
+      let (slot, other) = (link.slot, link.other)
       guard let inverse = inverseSlot(of: slot, on: other) else { continue }
       if !isShown(other) {
         let rule = other.binding.traits[inverse].deleteRule

@@ -216,6 +216,15 @@ private struct RelationshipEnds {
   var rival: ManagedObject?
 }
 
+/// What a deleted object has kept of a relationship.
+struct KeptLink {
+  let slot: Int
+  let other: ManagedObject
+  fileprivate var ends = RelationshipEnds()
+
+  fileprivate init(_ slot: Int, _ other: ManagedObject) { (self.slot, self.other) = (slot, other) }
+}
+
 extension ManagedObject {
   /// The number of rounds of making ready, after which hooks are taken to undo it for ever.
   private static var readyLimit: Int { 100 }
@@ -284,6 +293,28 @@ extension ManagedObject {
       return isReady && isOtherReady
     }
     return ends
+  }
+
+  /// All that a deleted object has kept of its relationships, to be restored when its deletion is
+  /// taken back; what is shown of it is made ready. When it is not deleted any more, its own
+  /// members say which of them it has.
+  final func keptLinks() throws -> [KeptLink] {
+    var links: [KeptLink] = []
+    try untilReady {
+      let former = links
+      defer { withExtendedLifetime(former) {} }
+      links = try slotsDecidedElsewhereFirst.flatMap { slot in
+        try rawDestinations(slot).lazy.filter { $0.context === self.context }
+          .map { KeptLink(slot, $0) }
+      }
+      var isReady = true
+      for index in links.indices where isShown(links[index].other) {
+        let link = links[index]
+        if try !makeReady(&links[index].ends, link.slot, link.other) { isReady = false }
+      }
+      return isReady
+    }
+    return links
   }
 
   /// Makes the new destination of a relationship ready, and its former destination.

@@ -198,6 +198,35 @@ import Testing
     }
   }
 
+  /// What it leads to was found first, and led back when it led elsewhere.
+  @Test func `who is inserted again is led to by what it leads to after a hook has changed that`()
+    throws
+  {
+    let parent = try Self.context()
+    let child = parent.newChildContext()
+    defer { Half.forgetHooks() }
+    let theirs = Self.insert(3, parent)
+    try parent.save()
+    let own = try #require(try child.existingObject(with: theirs[0].objectID) as? Half)
+    child.delete(own)
+    child.processPendingChanges()
+    theirs[0].twin = theirs[1]
+    var count = 0
+    Half.whenFetched = { object in
+      guard object.managedObjectContext === child, object.number == 1 else { return }
+      count += 1
+      theirs[0].twin = theirs[2]
+    }
+    child.insert(own)
+    #expect(count == 1)
+    #expect(child.brokenInvariants == [])
+    #expect(own.twin?.number == 2)
+    #expect((child.object(with: theirs[1].objectID) as? Half)?.twin == nil)
+    try child.save()
+    try parent.save()
+    try Self.expectWhole(parent) { #expect($0[0].twin === $0[2]) }
+  }
+
   // MARK: Deletions of what is gone
 
   /// It came back without any of its values, and was saved so over the one that the parent had.
