@@ -39,8 +39,8 @@ final class ParentRows: RowsInFront {
     return try source.currentView().row(reference)
   }
 
-  /// The destination that the parent shows for a to-one slot: none if it is deleted there, or if
-  /// its own end of the relationship was changed, and refers elsewhere.
+  /// The destination that the parent shows for a to-one slot: none if it is deleted there or gone,
+  /// or if its own end of the relationship was changed, and refers elsewhere.
   func destination(_ slot: Int, of reference: Reference) throws -> Reference? {
     if let object = source.registered(reference) {
       guard object.isInParent else { return nil }
@@ -51,7 +51,11 @@ final class ParentRows: RowsInFront {
     }
     guard let destination = try storedDestination(slot, of: reference) else { return nil }
     guard let other = source.registered(destination) else { return destination }
-    return other.isInParent && !other.hasLeft(reference, slot, of: source) ? destination : nil
+    guard other.isInParent, !other.hasLeft(reference, slot, of: source) else { return nil }
+    if other.isSurelyThere(other) { return destination }
+    // The parent has an object that is gone from the state which it reads by now.
+    let canDangle = source.entities.storage(of: reference)?.binding.traits[slot].canDangle ?? true
+    return try source.mayBeGone(destination, canDangle) ? nil : destination
   }
 
   /// The same without the parent's changes.

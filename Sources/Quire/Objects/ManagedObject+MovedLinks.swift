@@ -71,6 +71,7 @@ extension ManagedObject {
     let members = try (pending?.order ?? []).filter { member in
       if isStored.contains(member.reference) {
         return knownObject(member.reference) === member && refersHere(member, slot) ?? true
+          && !isGone(member.reference, slot)
       }
       guard isAdded.contains(member) || member.isNew else { return false }
       return try keepsUnread(member, slot)
@@ -79,7 +80,9 @@ extension ManagedObject {
     var references = members.filter(isShown).map(\.reference)
     for reference in stored where !removed.contains(reference) && !isKept.contains(reference) {
       if let member = knownObject(reference) {
-        guard isShown(member), refersHere(member, slot) ?? true else { continue }
+        guard isShown(member), refersHere(member, slot) ?? true, !isGone(reference, slot) else {
+          continue
+        }
       } else if try session?.mayBeGone(reference, canDangle(slot)) ?? true {
         continue
       }

@@ -12,7 +12,7 @@ import Testing
     Seeds.wanted.map(Array.init)
     ?? Array(1...Amount.of(debug: 3, release: 30, exhaustive: 4_000)) + [
       320_380, 320_525, 320_635, 321_353, 321_453, 321_520, 322_977, 323_663, 323_881, 324_160,
-      324_889, 326_130,
+      324_889, 325_829, 326_130,
     ]
   private static let stepCount = 200
 

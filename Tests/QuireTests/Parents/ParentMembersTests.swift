@@ -83,4 +83,35 @@ import Testing
       }
     }
   }
+
+  /// The parent had its object still, and the child took that for what the parent shows.
+  @Test(arguments: [GotchaHome.memory, .file], [false, true])
+  func `a child shows nothing that its parent does not as it is gone from the store`(
+    _ home: GotchaHome, _ isChanged: Bool
+  ) throws {
+    for key in ["cover", "covered", "pointer", "rival", "tags", "bag", "list"] {
+      try home.withContext(LockstepModel.model, classes: []) { there in
+        let thing = try there.insert("SpecialThing")
+        let relationship = try #require(thing.entity.relationshipsByName[key])
+        let gone = try there.insert(relationship.destination)
+        let content: Any =
+          !relationship.isToMany ? gone : relationship.isOrdered ? [gone] : Set([gone])
+        try thing.setValue(content, forKey: key)
+        try there.save()
+        let parent = SmallGallery.sibling(of: there)
+        let same = try parent.existingObject(with: thing.objectID)
+        let held = try parent.existingObject(with: gone.objectID)
+        there.delete(gone)
+        try there.save()
+        // The parent reads on, and keeps the rows that it has.
+        _ = try parent.fetch(FetchRequest<ManagedObject>(entityName: "Lock"))
+        if isChanged { try parent.insert("Thing").setValue(same, forKey: "parent") }
+        #expect(try same.objectIDs(forRelationshipNamed: key) == [], "\(key)")
+        let child = parent.newChildContext()
+        let own = try child.existingObject(with: thing.objectID)
+        #expect(try own.objectIDs(forRelationshipNamed: key) == [], "\(key), in the child")
+        withExtendedLifetime(held) {}
+      }
+    }
+  }
 }
