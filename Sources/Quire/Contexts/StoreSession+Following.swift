@@ -21,8 +21,8 @@ extension ManagedObjectContext {
   /// Reads something of one state of each store: if another process overwrites a state while it is
   /// read, all of it once more, of the newest.
   ///
-  /// - Throws: what `read` throws; ``PersistenceError/Code/persistentStoreOperation`` if the context
-  ///   is pinned to a state that was overwritten, or if that happens each time.
+  /// - Throws: what `read` throws; ``PersistenceError/Code/persistentStoreOperation`` if the
+  ///   context is pinned to a state that was overwritten, or if that happens each time.
   final func inOneState<Result>(_ read: () throws -> Result) throws -> Result {
     for _ in 0..<Self.repetitionLimit {
       do {

@@ -28,8 +28,8 @@ public struct StoreRemoteChange: Sendable {
   /// ``ManagedObjectContext/name`` of the context that saved.
   public let contextName: String?
   /// Whether another process has saved, once or several times. Which objects that has changed is
-  /// not known: the sets of their IDs are empty, and so are the names. If the store keeps a history,
-  /// the transactions up to ``historyToken`` tell; if not, fetch again.
+  /// not known: the sets of their IDs are empty, and so are the names. If the store keeps a
+  /// history, the transactions up to ``historyToken`` tell; if not, fetch again.
   public let isOfAnotherProcess: Bool
   /// The objects that the save inserted.
   public let insertedObjectIDs: Set<ManagedObjectID>
