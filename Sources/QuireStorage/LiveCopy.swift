@@ -5,7 +5,8 @@ extension PageStore {
   ) throws(StorageError) -> LockOwner? {
     let path = fileSystem.destination(of: path)
     let file = try fileSystem.open(path, .read)
-    guard try file.lock(.shared) else {
+    // A release that knows format 1 alone does not say so where it can be asked.
+    guard try !file.isBeingWritten(), try file.lock(.shared) else {
       return StoreFile.readOwnerNote(of: path, in: fileSystem)
     }
     file.unlock()

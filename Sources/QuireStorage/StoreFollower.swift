@@ -125,7 +125,7 @@ final class StoreFollower: @unchecked Sendable {
     // The first commit after a closing writes a meta page before it returns. What replaces a file
     // with a log removes the log.
     if try isOtherFile(file) { return true }
-    return try Recovery.Moment(file, pageSize: geometry.pageSize) != look.moment
+    return try look.moment?.isStill(in: file, pageSize: geometry.pageSize) != true
   }
 
   // MARK: Following

@@ -17,6 +17,10 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// together with ``migratesAutomatically``.
   public var infersMappingModel = false
   /// Whether nothing can be saved to the store, and nothing is written to its file.
+  ///
+  /// Another process may write the store at the same time, and does not notice. Each fetch shows
+  /// what it has saved last; contexts and listeners hear of its saves
+  /// (``StoreRemoteChange/isOfAnotherProcess``).
   public var isReadOnly = false
   /// Whether pages without a verifiable checksum are read, if their page map is damaged: see
   /// `PageStoreOptions.readsUnvouchedPages`. It is for recovering data from a damaged store without

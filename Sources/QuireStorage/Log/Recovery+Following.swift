@@ -86,6 +86,20 @@ extension Recovery {
     private let sequences: [UInt64]
     var newestSequence: UInt64 { sequences.max() ?? 0 }
 
+    /// Whether a file is still as it was. O(1): the meta pages are written in turn, so that the
+    /// older one is the next to change.
+    func isStill(in file: any File, pageSize: Int) throws(StorageError) -> Bool {
+      guard sequences.count == 2 else { return false }
+      let (older, id) =
+        sequences[0] < sequences[1]
+        ? (sequences[0], PageID.metaA) : (sequences[1], PageID.metaB)
+      return try file.word(at: Moment.offset(of: id, pageSize)) ?? 0 == older
+    }
+
+    private static func offset(of id: PageID, _ pageSize: Int) -> Int {
+      Int(id.rawValue) * pageSize + MetaPage.sequenceOffset
+    }
+
     init(_ file: any File) throws(StorageError) {
       // As opening finds it, damaged or not.
       let page = try? IdentityPage.read(from: file, path: "")
@@ -100,8 +114,7 @@ extension Recovery {
       }
       var sequences: [UInt64] = []
       for id in [PageID.metaA, .metaB] {
-        let start = Int(id.rawValue) * pageSize + MetaPage.sequenceOffset
-        sequences.append(try file.word(at: start) ?? 0)
+        sequences.append(try file.word(at: Moment.offset(of: id, pageSize)) ?? 0)
       }
       self.sequences = sequences
     }

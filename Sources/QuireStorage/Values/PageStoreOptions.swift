@@ -5,13 +5,16 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// Whether a file that is already there is an error (``StorageError/alreadyExists(path:)``).
   public var mustNotExist = false
   /// Whether the file is only read. A read-only store writes nothing at all, not even after a
-  /// crash: it then shows what the log holds without touching the files.
+  /// crash: it then shows what the log holds without touching the files. It takes no lock: another
+  /// process may write meanwhile, and each snapshot is the newest commit that no crash takes back,
+  /// until the writer has written over it (``StorageError/snapshotTooOld(tries:)``).
   public var isReadOnly = false
   /// Whether unverifiable pages are read: if their page map is damaged, it is not known which
   /// commit wrote them last. The data read may then be of different commits, or older than the
   /// newest one; it is for recovering data without a backup. Only together with ``isReadOnly``.
   /// Other users that open the same store without this option read separately; in a process that
-  /// has it open for writing, the option has no effect.
+  /// has it open for writing, the option has no effect. It keeps writers out, as pages that nothing
+  /// vouches for may change unnoticed.
   public var readsUnvouchedPages = false
   /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and
   /// 1024 are for tests.
