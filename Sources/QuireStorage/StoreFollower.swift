@@ -201,32 +201,30 @@ final class StoreFollower: @unchecked Sendable {
         guard try beginAgain(core) else { return }
         continue
       }
+      var look = Look(file: file, moment: seen, deadline: now + StoreFollower.nameInterval)
+      if let position { look.log = try Mark(position) }
+      // First what the log has, so that the version has come as far as the checkpoint.
+      let progress = try advance(core, seen)
+      if progress == .impossible {
+        guard try beginAgain(core) else { return }
+        continue
+      }
       if seen != moment {
-        guard try relieve(core, seen) else {
+        if try relieve(core, seen) {
+          moment = seen
+        } else if progress != .advanced {
           guard try beginAgain(core) else { return }
           continue
         }
-        moment = seen
       }
-      guard let position else {
-        look.withLock {
-          $0 = Look(file: file, moment: seen, deadline: now + StoreFollower.nameInterval)
-        }
-        return
-      }
-      let mark = try Mark(position)
-      switch try advance(core, seen) {
-      case .nothing:
-        // Its end may have been written over since the meta pages were read.
-        guard try Recovery.Moment(file, pageSize: geometry.pageSize) == seen else { continue }
-        look.withLock {
-          $0 = Look(
-            file: file, moment: seen, log: mark, deadline: now + StoreFollower.nameInterval)
-        }
-        return
+      switch progress {
+      case .advanced, .impossible: continue
       case .unsealed: return
-      case .advanced: continue
-      case .impossible: guard try beginAgain(core) else { return }
+      case .nothing:
+        // The end of the log may have been written over since the meta pages were read.
+        guard try Recovery.Moment(file, pageSize: geometry.pageSize) == seen else { continue }
+        self.look.withLock { $0 = look }
+        return
       }
     }
   }

@@ -118,6 +118,62 @@ import Testing
     }
   }
 
+  @Test func `what a snapshot has read stays its own when the newest one lets go of it`() throws {
+    let pair = try Pair()
+    try Proof.put(pair.writer, 0..<600, 1)
+    try pair.writer.checkpoint()
+    let reader = try pair.reader()
+    let first = try reader.snapshot()
+    #expect(try Set(Proof.values(first)) == [1])
+    try Proof.put(pair.writer, 0..<600, 2)
+    let second = try reader.snapshot()
+    #expect(try Set(Proof.values(second)) == [2])
+    // Pages that go around the log, in the places of such as are free by now.
+    try Proof.build(pair.writer, "large", 3)
+    try pair.writer.checkpoint()
+    for _ in 0..<2 {
+      let newest = try reader.snapshot()
+      #expect(try Set(Proof.values(newest)) == [2])
+      #expect(try Set(Proof.values(newest, in: "large")) == [3])
+      #expect(try Set(Proof.values(first)) == [1])
+      #expect(try Set(Proof.values(second)) == [2])
+      try pair.writer.write { try $0.dropTree("large") }
+      try Proof.build(pair.writer, "large", 3)
+      try pair.writer.checkpoint()
+    }
+    #expect(try reader.check().isSound)
+  }
+
+  /// What a dead process had not synced is shown while nobody writes; the next writer is about to
+  /// recover it, and does not say so yet.
+  @Test func `a reader does not go back while a log is recovered`() throws {
+    let pair = try Pair()
+    try Proof.put(pair.writer, 0..<4, 1)
+    let files = Mutex<[String: FileContent]>([:])
+    pair.disk.before(.commit) {
+      let now = pair.disk.disk.state.files
+      files.withLock { $0 = now }
+    }
+    try Proof.put(pair.writer, 0..<4, 2)
+    let disk = HookedDisk(SimulatedDisk(files.withLock { $0.mapValues(\.bytes) }))
+    var options = Proof.options
+    options.isReadOnly = true
+    let reader = try PageStore.open("store", options: options, in: OtherProcess(disk))
+    #expect(try Self.values(reader) == [2, 2, 2, 2])
+    let seen = Mutex<[[UInt8]]>([])
+    for reason in [SyncReason.recoveredLog, .logFolder, .checkpointPages, .checkpointMeta] {
+      disk.before(reason) {
+        let values = (try? Self.values(reader)) ?? []
+        seen.withLock { $0.append(values) }
+      }
+    }
+    let writer = try PageStore.open("store", options: Proof.options, in: disk)
+    #expect(seen.withLock { $0.count } >= 3)
+    #expect(seen.withLock { $0.allSatisfy { $0 == [2, 2, 2, 2] } })
+    try Proof.put(writer, 0..<4, 3)
+    #expect(try Self.values(reader) == [3, 3, 3, 3])
+  }
+
   @Test func `damage is damage, whether somebody writes or not`() throws {
     for isBeingWritten in [true, false] {
       let pair = try Pair()

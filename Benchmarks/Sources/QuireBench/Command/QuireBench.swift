@@ -54,6 +54,8 @@ enum QuireBench {
     case "fixture":
       let words = Array(arguments.words.dropFirst())
       try SingleRun(words, peer: arguments.text("--peer")).makeFixture()
+    case "reader":
+      try Concurrency.readInChild(Array(arguments.words.dropFirst()))
     case "touch":
       FreeMemory.touch()
     default:

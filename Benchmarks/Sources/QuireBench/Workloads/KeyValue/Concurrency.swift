@@ -1,3 +1,11 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One writer that adds new keys all over the tree, and one reader of the keys that were there
 /// before, for N seconds.
 enum Concurrency {
@@ -56,6 +64,52 @@ enum Concurrency {
       try scan(),
       .expected(0..<startCount) + .expected((0..<writing.count).lazy.map(newNumber)),
       "what was there at the end")
+  }
+
+  // MARK: Processes
+
+  /// The same, with readers in processes of their own.
+  static func measure(_ run: Run, readers: Int, _ steps: some KeyValueSteps) throws {
+    let writing = Writing(ContinuousClock.now + .seconds(run.count))
+    let counts = Mutex<[Int]>([])
+    try run.time {
+      try Threads.run(1 + readers) { number in
+        if number == 0 { return try steps.write(writing, run) }
+        let text = try ChildProcess.output(of: [
+          "reader", "\(run.count)", run.folder.path(percentEncoded: false), run.mode.rawValue,
+          run.engine.rawValue,
+        ])
+        guard let count = Int(text.filter(\.isNumber)) else {
+          throw BenchmarkError("a reader says “\(text)”")
+        }
+        counts.withLock { $0.append(count) }
+      }
+    }
+    run.record("proc_reads_\(readers)", counts.withLock { $0.reduce(0, +) })
+    run.record("proc_writes_\(readers)", writing.count)
+    try run.expect(
+      try steps.sum(run),
+      .expected(0..<startCount) + .expected((0..<writing.count).lazy.map(newNumber)),
+      "what was there at the end")
+  }
+
+  /// What such a process does.
+  ///
+  /// - Parameter words: seconds, folder, mode, engine.
+  static func readInChild(_ words: [String]) throws {
+    guard words.count == 4, let count = Int(words[0]), let mode = Mode(rawValue: words[2]),
+      let engine = Contender.Engine(rawValue: words[3]),
+      let steps = KeyKind.bytes.engines.first(where: { $0.0 == engine })?.1
+    else { throw BenchmarkError(QuireBench.usage) }
+    let run = Run(
+      count: count, folder: URL(filePath: words[1], directoryHint: .isDirectory), mode: mode,
+      engine: engine)
+    let reading = Reading(ContinuousClock.now + .seconds(count))
+    try steps.read(reading, run)
+    try run.expect(
+      reading.sum, .expected((0..<reading.count).lazy.map(readNumber), withKeys: false),
+      "what was got")
+    print(reading.count)
   }
 
   private static func readNumber(_ index: Int) -> Int {

@@ -20,6 +20,12 @@ protocol KeyValueSteps: Sendable {
 
   func makeConcurrencyFixture(_ run: Run) throws
   func writeAndRead(_ run: Run) throws
+  /// Opens the store, and writes until the time is up.
+  func write(_ work: Concurrency.Writing, _ run: Run) throws
+  /// Opens the store that another process writes, and reads until the time is up.
+  func read(_ work: Concurrency.Reading, _ run: Run) throws
+  /// What is in the store.
+  func sum(_ run: Run) throws -> KeyValueSum
 
   /// Makes a store of `count` entries.
   func makeStore(_ count: Int) -> Contender.Step

@@ -133,6 +133,28 @@ extension Workload {
         body: { try steps.writeAndRead($0) })
     })
 
+  static let processes1 = processes(1)
+  static let processes2 = processes(2)
+  static let processes4 = processes(4)
+
+  private static func processes(_ readers: Int) -> Workload {
+    Workload(
+      name: "processes_\(readers)",
+      summary: "N seconds of one writer in batches of 100 beside \(readers) reading processes",
+      count: 5, shortCount: 1, modes: [.ordered, .full], countIsSeconds: true,
+      parts: [
+        Part(
+          name: "proc_reads_\(readers)",
+          goals: [Goal(.times(1, .sqlite))] + (readers == 1 ? [Goal(.times(1, .lmdb))] : [])),
+        Part(name: "proc_writes_\(readers)", goals: []),
+      ],
+      contenders: KeyKind.bytes.engines.map { engine, steps in
+        Contender(
+          engine: engine, fixture: { try steps.makeConcurrencyFixture($0) },
+          body: { try Concurrency.measure($0, readers: readers, steps) })
+      })
+  }
+
   static let kvOpenCloseSmall = openAndClose(
     "kv_open_close_small", "a store of 300 KB", OpenedStore.smallCount, openings: 1_000)
   static let kvOpenClose = openAndClose(

@@ -115,6 +115,26 @@ struct LMDBKeyValue: KeyValueSteps {
       scan: { try scan(environment) })
   }
 
+  func write(_ work: Concurrency.Writing, _ run: Run) throws {
+    let environment = try open(run)
+    let data = KeyValueData()
+    while let batch = work.nextBatch() { try put(batch, data, environment) }
+  }
+
+  func read(_ work: Concurrency.Reading, _ run: Run) throws {
+    let environment = try open(run)
+    let data = KeyValueData()
+    let transaction = try environment.beginReading()
+    while let numbers = work.nextReads() {
+      try transaction.renew()
+      var sum = KeyValueSum()
+      for number in numbers { try get(number, data, transaction, environment.table, &sum) }
+      work.add(sum)
+    }
+  }
+
+  func sum(_ run: Run) throws -> KeyValueSum { try scan(try open(run)) }
+
   // MARK: Open and close
 
   func makeStore(_ count: Int) -> Contender.Step {

@@ -126,6 +126,40 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
     try store.close()
   }
 
+  func write(_ work: Concurrency.Writing, _ run: Run) throws {
+    let store = try open(run)
+    let data = KeyValueData()
+    while let batch = work.nextBatch() { try put(batch, data, store) }
+    try store.close()
+  }
+
+  /// A snapshot that the writer has written over is taken anew; that counts no read.
+  func read(_ work: Concurrency.Reading, _ run: Run) throws {
+    var options = PageStoreOptions()
+    options.isReadOnly = true
+    options.cacheByteLimit = 512 << 20
+    let store = try PageStore.open(run.path("store.quire"), options: options)
+    let data = KeyValueData()
+    while let numbers = work.nextReads() {
+      while true {
+        do {
+          let tree = try readTree(store)
+          var sum = KeyValueSum()
+          for number in numbers { try Tree.get(number, data, in: tree, &sum) }
+          work.add(sum)
+          break
+        } catch StorageError.snapshotTooOld {}
+      }
+    }
+    try store.close()
+  }
+
+  func sum(_ run: Run) throws -> KeyValueSum {
+    let store = try open(run)
+    defer { try? store.close() }
+    return try scan(store)
+  }
+
   // MARK: Open and close
 
   func makeStore(_ count: Int) -> Contender.Step {

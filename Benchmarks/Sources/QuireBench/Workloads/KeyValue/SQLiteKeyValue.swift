@@ -133,6 +133,30 @@ struct SQLiteKeyValue: KeyValueSteps {
       scan: { try scan(connections[0]) })
   }
 
+  func write(_ work: Concurrency.Writing, _ run: Run) throws {
+    let database = try open(run, isShared: true)
+    database.waitForOthers(60_000)
+    let rows = try Rows(database, keys)
+    while let batch = work.nextBatch() {
+      try database.transaction { for number in batch { try rows.put(number) } }
+    }
+  }
+
+  func read(_ work: Concurrency.Reading, _ run: Run) throws {
+    let database = try open(run, isShared: true)
+    database.waitForOthers(60_000)
+    let rows = try Rows(database, keys)
+    while let numbers = work.nextReads() {
+      var sum = KeyValueSum()
+      try database.reading {
+        for number in numbers { try rows.get(number, &sum) }
+      }
+      work.add(sum)
+    }
+  }
+
+  func sum(_ run: Run) throws -> KeyValueSum { try scan(try open(run)) }
+
   // MARK: Open and close
 
   func makeStore(_ count: Int) -> Contender.Step {
