@@ -32,9 +32,9 @@ extension StoreFollower {
     var replay = LogReplay(geometry, path: position.path, found)
     do throws(StorageError) {
       for record in visible {
-        try replay.replay(record, in: window) { entry in
-          entry.isWhole
-            ? PageFrame(pageSize: geometry.pageSize) : copy(of: entry.id, in: current.space)
+        try replay.replay(record, in: window, takesLater: true) { entry in
+          if entry.isWhole { return PageFrame(pageSize: geometry.pageSize) }
+          return copy(of: entry.id, in: current.space) ?? later(entry.id)
         }
       }
     } catch .logDamaged {
@@ -46,7 +46,7 @@ extension StoreFollower {
       known[$0] != nil || current.space.overlay[$0].isPage
     }
     replay.cut(to: min(last.pageCount, reach))
-    guard replay.lost.isEmpty,
+    guard replay.lost.isEmpty, areRight(replay.pages, at: last.commit),
       try Recovery.Moment(file, pageSize: geometry.pageSize) == seen
     else { return .impossible }
     let version = publish(replay.takePages(), as: last, after: current, reach: reach, core)
@@ -69,6 +69,29 @@ extension StoreFollower {
       return frame
     } catch {
       return nil
+    }
+  }
+
+  /// A page as the file has it, if it is whole: a checkpoint may have written it beyond a version.
+  private func later(_ id: PageID) -> PageFrame? {
+    let frame = PageFrame(pageSize: geometry.pageSize)
+    let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: geometry.pageSize)
+    guard let count = try? file.read(at: Int(id.rawValue) * geometry.pageSize, into: buffer),
+      count == geometry.pageSize
+    else { return nil }
+    let page = Page(frame.base)
+    return page.checksum == checksum.ofPage(id, page, pageSize: geometry.pageSize) ? frame : nil
+  }
+
+  /// Whether pages are those of a commit: none is later, and they are what the maps among them name.
+  private func areRight(_ pages: [PageID: PageFrame], at commit: CommitNumber) -> Bool {
+    pages.allSatisfy { id, frame in
+      guard Page(frame.base).commit <= commit else { return false }
+      guard let (map, index) = geometry.stampLocation(of: id), let map = pages[map] else {
+        return true
+      }
+      let stamp = PageMap.entry(index, in: Page(map.base))
+      return stamp == 0 || stamp == PageMap.stamp(of: Page(frame.base).commit)
     }
   }
 
@@ -101,6 +124,11 @@ extension StoreFollower {
     for (id, frame) in pages where geometry.isMap(id) && isInUse(id) {
       for changed in changedPages(of: id, Page(frame.base), since: current.space)
       where pages[changed] == nil || !isInUse(changed) {
+        let word = space.overlay[changed]
+        let index = geometry.mapIndex(of: changed)
+        let stamp = PageMap.entry(index, in: Page(frame.base))
+        // Unchanged, if nobody knows what the map was.
+        if word.isPage, stamp == PageMap.stamp(of: word.page.commit) { continue }
         space.set(changed, to: .absent)
         left.append(changed)
       }

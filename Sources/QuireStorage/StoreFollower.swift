@@ -218,8 +218,9 @@ final class StoreFollower: @unchecked Sendable {
         }
       }
       switch progress {
-      case .advanced, .impossible: continue
-      case .unsealed: return
+      case .impossible: continue
+      // It shows what there was when this was begun; what came since is looked for next time.
+      case .advanced, .unsealed: return
       case .nothing:
         // The end of the log may have been written over since the meta pages were read.
         guard try Recovery.Moment(file, pageSize: geometry.pageSize) == seen else { continue }

@@ -158,10 +158,14 @@ struct LogReplay {
 
   /// - Parameters:
   ///   - images: before whose commit a page that is in them may look like anything.
+  ///   - takesLater: whether a page may be of this record's commit or a later one, as a checkpoint
+  ///     has written it: then it has what the record changes. Whether it is the one that the last
+  ///     record leaves, its stamp tells.
   ///   - frame: a page that is changed for the first time, in memory of its own, as it was before;
   ///     any memory if all of it is replaced; `nil` if it cannot be had.
   mutating func replay(
     _ record: LogRecord, in window: LogWindow, images: PageImages? = nil,
+    takesLater: Bool = false,
     frame: (PageDifference.Entry) throws(StorageError) -> PageFrame?
   ) throws(StorageError) {
     typealias Format = LogFormat.Record
@@ -183,9 +187,18 @@ struct LogReplay {
       if entry.isWhole { lost.remove(entry.id) }
       guard !lost.contains(entry.id) else { continue }
       let known = pages[entry.id]
-      guard let frame = try known == nil ? frame(entry) : known,
-        entry.isWhole || PageMap.stamp(of: Page(frame.base).commit) == entry.base
-      else {
+      guard let frame = try known == nil ? frame(entry) : known else {
+        lost.insert(entry.id)
+        continue
+      }
+      let commit = Page(frame.base).commit
+      // A page that the transaction itself had written to the file is changed from there.
+      let isBase = !entry.isWhole && PageMap.stamp(of: commit) == entry.base
+      if takesLater, !isBase, known != nil || !entry.isWhole, commit >= record.commit {
+        pages[entry.id] = frame
+        continue
+      }
+      guard entry.isWhole || isBase else {
         // The version on which the entry builds is not to be had.
         lost.insert(entry.id)
         pages[entry.id] = nil
