@@ -83,7 +83,7 @@ extension StoreFollower {
     return page.checksum == checksum.ofPage(id, page, pageSize: geometry.pageSize) ? frame : nil
   }
 
-  /// Whether pages are those of a commit: none is later, and they are what the maps among them name.
+  /// Whether pages are those of a commit: none is later, and all are what the maps among them say.
   private func areRight(_ pages: [PageID: PageFrame], at commit: CommitNumber) -> Bool {
     pages.allSatisfy { id, frame in
       guard Page(frame.base).commit <= commit else { return false }
