@@ -4,6 +4,7 @@ import QuireStorage
 // the other has overwritten it, and then the newest one has to be read instead.
 extension StoreSession {
   /// Reads in the state that relationships and faults are read from.
+  @inline(__always)
   func read<Result>(_ body: (StoreView) throws -> Result) throws -> Result {
     do {
       return try body(currentView())
@@ -23,23 +24,37 @@ extension ManagedObjectContext {
   ///
   /// - Throws: what `read` throws; ``PersistenceError/Code/persistentStoreOperation`` if the
   ///   context is pinned to a state that was overwritten, or if that happens each time.
+  @inline(__always)
   final func inOneState<Result>(_ read: () throws -> Result) throws -> Result {
+    do {
+      return try read()
+    } catch {
+      return try inLaterState(after: error, read)
+    }
+  }
+
+  @inline(never)
+  private func inLaterState<Result>(
+    after error: any Error, _ read: () throws -> Result
+  ) throws -> Result {
+    var error = error
     for _ in 0..<Self.repetitionLimit {
+      // What is under way uses one state from beginning to end.
+      guard error.isOfOvertakenState, presentActivity == nil else { throw error }
+      guard sessions.allSatisfy({ $0.pinnedView == nil }) else {
+        throw PersistenceError(
+          .persistentStoreOperation,
+          "another process has overwritten the query generation that the context is pinned to: "
+            + "pin it to a newer one by setQueryGeneration(from:)", underlying: error.ofEngine)
+      }
+      leaveOvertakenStates()
       do {
         return try read()
-      } catch {
-        // What is under way uses one state from beginning to end.
-        guard error.isOfOvertakenState, presentActivity == nil else { throw error }
-        guard sessions.allSatisfy({ $0.pinnedView == nil }) else {
-          throw PersistenceError(
-            .persistentStoreOperation,
-            "another process has overwritten the query generation that the context is pinned to: "
-              + "pin it to a newer one by setQueryGeneration(from:)", underlying: error.ofEngine)
-        }
-        leaveOvertakenStates()
+      } catch let next {
+        error = next
       }
     }
-    return try read()
+    throw error
   }
 
   /// Lets other processes' commits come into the inboxes, if a store is only read here.

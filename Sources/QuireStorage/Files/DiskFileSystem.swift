@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The files of the operating system.
 public final class DiskFileSystem: FileSystem {
   /// The files of this system. All values of the type are alike.
@@ -48,6 +50,7 @@ private final class DiskFile: File {
   private let path: String
   private let descriptor: Int32
   private let forkCount = ForkCount.current
+  private let isLocked = Atomic(false)
 
   init(_ path: String, _ mode: FileMode) throws(StorageError) {
     let descriptor = try OpenDescriptors.shared.add { () throws(StorageError) in
@@ -69,7 +72,7 @@ private final class DiskFile: File {
     guard forkCount == ForkCount.current else { return }
     // A process that another thread is starting has a copy of the descriptor until its program
     // runs, and closing this one would leave the lock to it.
-    Posix.unlock(descriptor)
+    unlock()
     OpenDescriptors.shared.close(descriptor)
   }
 
@@ -108,11 +111,14 @@ private final class DiskFile: File {
   }
 
   func lock(_ mode: LockMode) throws(StorageError) -> Bool {
-    try Posix.lock(usable(), path, mode)
+    guard try Posix.lock(usable(), path, mode) else { return false }
+    isLocked.store(true, ordering: .releasing)
+    return true
   }
 
   func unlock() {
-    if forkCount == ForkCount.current { Posix.unlock(descriptor) }
+    guard forkCount == ForkCount.current else { return }
+    if isLocked.exchange(false, ordering: .acquiringAndReleasing) { Posix.unlock(descriptor) }
   }
 
   func hasWriter() throws(StorageError) -> Bool? { Posix.hasWriter(try usable()) }
