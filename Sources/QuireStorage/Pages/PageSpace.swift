@@ -253,7 +253,7 @@ final class PageSpace: @unchecked Sendable {
         return word.page
       case .unusable(let reason, let fileChanged):
         if let witness = cache.witness {
-          if let page = try lookAgain(at: id, for: attempt, reason, witness) { return page }
+          try lookAgain(at: id, for: attempt, reason, witness)
           break
         }
         guard fileChanged, attempt < 8 else {

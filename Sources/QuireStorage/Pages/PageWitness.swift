@@ -16,33 +16,27 @@ extension PageSpace {
   /// does not expect it as this one does.
   ///
   /// - Parameter number: how often it was found wrong before.
-  /// - Returns: the page, if the newest version has it; `nil` to read the file once more.
   /// - Throws: ``StorageError/snapshotTooOld(tries:)``; ``StorageError/damaged(page:reason:)`` with
-  ///   `reason`.
+  ///   `reason`. Nothing if the file is to be read once more.
   func lookAgain(
     at id: PageID, for number: Int, _ reason: String, _ witness: any PageWitness
-  ) throws(StorageError) -> Page? {
+  ) throws(StorageError) {
     let damage = StorageError.damaged(page: id, reason: reason)
     guard let newest = try witness.followedVersion() else { throw damage }
     let other = newest.space
     if other === self || other.commit == commit && other.cache === cache {
-      if number == 0 { return nil }
+      if number == 0 { return }
       guard number < PageSpace.damageLimit, try witness.isBeingWritten() else { throw damage }
       Posix.pause(milliseconds: UInt32(number))
-      return nil
+      return
     }
     let ticket = try other.enter()
     defer { other.leave(ticket) }
     guard id.rawValue < other.pageCount else { throw .snapshotTooOld(tries: 1) }
     // Only the newest version can tell that a page is damaged. The stamp of the first map is in the
     // meta page, which every checkpoint writes.
-    guard number < PageSpace.damageLimit, id != .firstMap, let record,
+    guard number < PageSpace.damageLimit, id != .firstMap,
       let expected = try stamp(of: id), try other.stamp(of: id) == expected
     else { throw .snapshotTooOld(tries: 1) }
-    let word = other.overlay[id]
-    guard word.isPage else { return nil }
-    // Shown here from now on, as the newest version may end before this one.
-    registry.preserve(word, at: id, in: [record])
-    return overlay[id].isPage ? overlay[id].page : nil
   }
 }
