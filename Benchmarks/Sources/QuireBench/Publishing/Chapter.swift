@@ -13,7 +13,7 @@ struct Chapter: Sendable {
   }
 
   static let all: [Chapter] = [
-    byteKeys, integerKeys, durableCommits, concurrency, openings, large, objects, questions, lists,
+    byteKeys, integerKeys, durableCommits, concurrency, processes, openings, large, objects, questions, lists,
     tasks, batches, stacks, migrations, kindsOfMigration,
   ]
 
@@ -69,6 +69,20 @@ struct Chapter: Sendable {
       threads have a connection each.
       """,
     rows: [("conc_reads", "reads", "1,000 gets"), ("conc_writes", "writes", "100 puts")])
+
+  private static let processes = Chapter(
+    title: "A writer beside readers in other processes",
+    text: """
+      Five seconds of a process that writes while one, two or four others read at random, all without a pause; the \
+      reads of all readers together. On two cores, four readers take turns with each other and with the writer.
+      """,
+    rows: [1, 2, 4].flatMap { count in
+      let beside = count == 1 ? "one reader" : count == 2 ? "two readers" : "four readers"
+      return [
+        ("proc_reads_\(count)", "reads, \(beside)", "1,000 gets"),
+        ("proc_writes_\(count)", "writes, \(beside)", "100 puts"),
+      ]
+    })
 
   private static let openings = Chapter(
     title: "Open, read one row, close",
