@@ -90,6 +90,9 @@ extension PageStore {
     if options.isReadOnly, !options.readsUnvouchedPages {
       return try openFollower(file, path, options, fileSystem)
     }
+    // Not known of a file that is damaged: the opening says what is wrong with it.
+    let isShared = (try? IdentityPage.read(from: file, path: path))?.features.isShared ?? false
+    if !options.isReadOnly, isShared { return try openShared(file, path, options, fileSystem) }
     try lock(file, options.isReadOnly ? .shared : .exclusive, path, fileSystem)
     // Locked, but is it still the file that the path names? If not, the caller looks again.
     guard try fileSystem.identifier(of: path) == file.identifier else {
@@ -98,24 +101,15 @@ extension PageStore {
     let recovery = try Recovery(
       file, path: path, in: fileSystem, options: options, validation: .ofTrees)
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
-    let storage = StoreFile(
-      file, path: path, in: fileSystem, page: recovery.page, meta: recovery.meta,
-      pageCount: recovery.space.pageCount,
-      isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
-    if recovery.isIdentityDamaged { try storage.mendIdentity() }
-    if options.durability != .none {
-      if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
-      // For a closed store this can wait until a new log is begun.
-      if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
-      try storage.secureLog(of: recovery)
+    if recovery.page.features.isShared {
+      // It has become so since.
+      recovery.space.retireEverything()
+      file.unlock()
+      return try openShared(file, path, options, fileSystem)
     }
+    let storage = try StoreFile(recovering: recovery, file, path, fileSystem, options)
     let core = StoreCore(recovery, file, storage, options: options)
-    if recovery.meta.isClean {
-      core.noteStrayPages(fileByteCount: recovery.fileByteCount)
-    } else {
-      try core.finishRecovery()
-      core.noteStrayPages(fileByteCount: try file.byteCount())
-    }
+    try core.completeRecovery(recovery)
     // The process that had the store before died, perhaps while closing the store or giving it its
     // name.
     let note = try fileSystem.identifier(of: StoreFile.ownerPath(of: path))
@@ -123,7 +117,35 @@ extension PageStore {
       try storage.removeHistory()
       storage.removeLeftovers()
     }
+    guard !options.isShared else {
+      try storage.becomeShared()
+      core.letGoOfFile()
+      return try openShared(file, path, options, fileSystem)
+    }
     storage.writeOwnerNote(inPlaceOfAnother: note != nil)
+    return core
+  }
+
+  /// Opens a store that processes write in turn, in the first turn of this one.
+  private static func openShared(
+    _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> StoreCore {
+    guard try file.hasWriter() != nil else {
+      throw .invalidArgument(
+        "\(path) cannot be shared by processes that write: the system has no locks of open files")
+    }
+    let turns = StoreTurns(file, path: path, in: fileSystem, options)
+    try turns.lock()
+    guard turns.file.identifier == file.identifier else { throw .notFound(path: path) }
+    let recovery = try Recovery(
+      file, path: path, in: fileSystem, options: options, validation: .ofTrees)
+    let storage = try StoreFile(recovering: recovery, file, path, fileSystem, options)
+    let follower = StoreFollower(
+      recovery, file, try Recovery.Moment(file), path: path, in: fileSystem, options: options)
+    let core = StoreCore(recovery, file, storage, follower, turns, options: options)
+    try core.completeRecovery(recovery)
+    try core.removeRemainsOfTurn(storage)
+    core.endTurn()
     return core
   }
 

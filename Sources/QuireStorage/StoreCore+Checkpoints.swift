@@ -67,6 +67,10 @@ extension StoreCore {
   func makeCheckpoint() throws(StorageError) {
     if isReadOnly { throw .readOnly }
     _ = try enter()
+    if turns != nil {
+      defer { leave() }
+      return try checkpointInTurn()
+    }
     waitForCheckpoint()
     guard let storage, storage.log != nil else { return leave() }
     let running = begin(storage)
@@ -151,7 +155,7 @@ extension StoreCore {
   }
 
   /// The long part, during which other operations continue.
-  private func write(_ running: RunningCheckpoint, _ storage: StoreFile) {
+  func write(_ running: RunningCheckpoint, _ storage: StoreFile) {
     running.write { checkpoint throws(StoreFile.Failure) in
       try makeDurable(checkpoint, in: running.log, storage)
       try storage.write(checkpoint, isClosing: false)
@@ -262,8 +266,18 @@ extension StoreCore {
     try storage.removeLog()
   }
 
+  /// Brings what recovery found in the log, if anything, into the file.
+  func completeRecovery(_ recovery: Recovery) throws(StorageError) {
+    guard !recovery.meta.isClean else {
+      return noteStrayPages(fileByteCount: recovery.fileByteCount)
+    }
+    try finishRecovery()
+    guard let storage else { return }
+    noteStrayPages(fileByteCount: try storage.file.byteCount())
+  }
+
   /// Brings what recovery found in the log into the file, and removes the log.
-  func finishRecovery() throws(StorageError) {
+  private func finishRecovery() throws(StorageError) {
     guard let storage else { return }
     let checkpoint = Checkpoint(state.withLock { $0.latest }, .none, directRuns: nil)
     do throws(StoreFile.Failure) {

@@ -92,7 +92,10 @@ extension StoreCore {
     for (id, page) in pages { try rest.put(page, at: id) }
     try rest.flush()
     // The removal of the old log may be lost where the new name is not: it must stay history.
-    try StoreCopy(builtVersion, identity: identity, epoch: storage.meta.epoch).writeHead(to: file)
+    try StoreCopy(
+      builtVersion, identity: identity, epoch: storage.meta.epoch,
+      isShared: storage.page.features.isShared
+    ).writeHead(to: file)
     if options.durability != .none { try file.makeDurable(for: .replacement) }
     withExtendedLifetime(core) {}
   }
@@ -103,6 +106,7 @@ extension StoreCore {
       file, path: old.path, in: old.fileSystem, options: options, validation: .ofTrees,
       registry: registry)
     state.withLock { $0.latest }.space.retireEverything()
+    if turns != nil { recovery.space.cache?.witness = self }
     commits.noteDurable(recovery.space.commit)
     durablePageCount = recovery.space.pageCount
     show(recovery.version, of: file.identifier)

@@ -26,6 +26,8 @@ final class StoreCore: @unchecked Sendable {
   var storage: StoreFile?
   /// Keeps a store up to date that is only read here.
   let follower: StoreFollower?
+  /// The lock of a store that several processes write in turn.
+  let turns: StoreTurns?
   /// The file of the store, which holds its lock; `nil` in memory, and where there is none.
   private var lockedFile: (any File)?
   /// The checkpoint under way.
@@ -61,6 +63,7 @@ final class StoreCore: @unchecked Sendable {
     registry = current.space.registry
     isReadOnly = false
     follower = nil
+    turns = nil
     durablePageCount = current.space.pageCount
     commits = CommitQueue(current.space.commit)
     logByteCount = Atomic(0)
@@ -71,12 +74,17 @@ final class StoreCore: @unchecked Sendable {
   ///   - file: the store's, with its lock; but for a follower, which takes none.
   ///   - storage: the writing side; `nil` makes the store read-only.
   ///   - follower: for a store that another process may write.
+  ///   - turns: for a store that several processes write.
   init(
     _ recovery: Recovery, _ file: any File, _ storage: StoreFile?,
-    _ follower: StoreFollower? = nil, options: PageStoreOptions
+    _ follower: StoreFollower? = nil, _ turns: StoreTurns? = nil, options: PageStoreOptions
   ) {
     self.follower = follower
+    self.turns = turns
     identity = recovery.identity
+    var options = options
+    // A turn is not given back in the middle of one.
+    if turns != nil { options.checkpointsInBackground = false }
     self.options = options
     geometry = recovery.space.geometry
     registry = recovery.space.registry
@@ -205,6 +213,8 @@ final class StoreCore: @unchecked Sendable {
     if mayHaveStrayPages {
       do throws(StorageError) {
         latest = try skipNumber(after: latest)
+        // Who gives this transaction up would leave a commit that nobody waits for.
+        if turns != nil { try makeDurable(before: latest.space.commit.next) }
       } catch {
         leave()
         // It is that of a commit of nothing.
@@ -237,13 +247,16 @@ final class StoreCore: @unchecked Sendable {
   /// - Throws: if the store cannot be written; the turnstile is left then.
   private func admit() throws(StorageError) -> OwnedVersion {
     completeCheckpointIfWritten()
-    let (latest, poison) = state.withLock { ($0.latest, $0.poison) }
-    let refusal: StorageError? = isClosed ? .closed : poison.map(StoreCore.refusal(because:))
-    if let refusal {
+    let poison = state.withLock { $0.poison }
+    do throws(StorageError) {
+      if isClosed { throw .closed }
+      if let poison { throw StoreCore.refusal(because: poison) }
+      try takeTurn()
+    } catch {
       turnstile.leave()
-      throw refusal
+      throw error
     }
-    return latest
+    return latestVersion
   }
 
   /// What has to be done before a written commit counts.
@@ -339,6 +352,7 @@ final class StoreCore: @unchecked Sendable {
 
   /// Waits until a written commit counts.
   func waitUntilDurable(_ commit: CommitNumber, _ pending: Pending) throws(StorageError) {
+    defer { noteDone() }
     if pending.needsSync {
       do throws(StorageError) {
         try syncUntilDurable(commit, in: pending.log, of: pending.file)
@@ -355,6 +369,7 @@ final class StoreCore: @unchecked Sendable {
     _ commit: CommitNumber, _ pending: Pending, _ body: @escaping @Sendable (StorageError?) -> Void
   ) {
     let finish: @Sendable (StorageError?) -> Void = { [self] error in
+      defer { noteDone() }
       if let error { return body(poison(error, afterRecord: pending.hasRecord)) }
       guard pending.hasNamelessLog else { return body(nil) }
       // On a thread that may wait for the turnstile: this one may have passed it.
@@ -442,7 +457,17 @@ final class StoreCore: @unchecked Sendable {
   func leave() {
     guard registry.process.isCurrent else { return }
     // The last handle may have been dropped while a transaction was open.
-    if lockedFile != nil, isClosed { letGoOfFile() }
+    if lockedFile != nil || turns != nil, isClosed {
+      letGoOfFile()
+    } else {
+      endTurnIfPossible()
+    }
+    turnstile.leave()
+  }
+
+  /// The same for a thread that has seen to the turn.
+  func leaveWithoutEndingTurn() {
+    if isClosed { letGoOfFile() }
     turnstile.leave()
   }
 
@@ -495,7 +520,8 @@ final class StoreCore: @unchecked Sendable {
 
   private func shut() throws(StorageError) {
     defer { letGoOfFile() }
-    guard let storage else { return }
+    // What others may go on with is left to them.
+    guard try isOursToClose(), let storage else { return }
     do throws(StorageError) {
       try storage.checkNames(nil)
     } catch {
@@ -511,7 +537,19 @@ final class StoreCore: @unchecked Sendable {
     if hasLog { storage.reserve.settle() }
   }
 
-  private func letGoOfFile() {
+  /// Whether this process may close the store's log: with a turn, if it has had one at all.
+  private func isOursToClose() throws(StorageError) -> Bool {
+    guard let turns else { return true }
+    guard turns.isUsed, state.withLock({ $0.poison }) == nil else { return false }
+    do throws(StorageError) {
+      try takeTurn(limit: .seconds(1))
+      return true
+    } catch .locked {
+      return false
+    }
+  }
+
+  func letGoOfFile() {
     noteClosed()
     let space = state.withLock { $0.latest.space }
     registry.close()
@@ -520,11 +558,15 @@ final class StoreCore: @unchecked Sendable {
     // A reader or a checkpoint may have the file for a moment yet, but not what it is locked for.
     lockedFile?.unlock()
     lockedFile = nil
+    turns?.unlock()
   }
 
   /// The newest version has no successor that would give its pages back.
   private func endVersions() { state.withLock { $0.latest }.space.retireEverything() }
 
   /// Holds another file, with its lock, from now on.
-  func lock(_ file: any File) { lockedFile = file }
+  func lock(_ file: any File) {
+    guard let turns else { return lockedFile = file }
+    turns.take(file)
+  }
 }

@@ -3,8 +3,8 @@ extension StoreFollower {
   /// What the end of the log has brought.
   enum Progress {
     case nothing
-    /// Commits that a crash may take.
-    case unsealed
+    /// A commit that a crash may take, or the beginning of one.
+    case unfinished
     case advanced
     /// The log builds on pages that are not to be had any more, or was written over meanwhile.
     case impossible
@@ -27,7 +27,13 @@ extension StoreFollower {
     let chain = try found.chain(
       from: position.offset, chain: position.chain, after: current.space.commit, in: window)
     let visible = chain.visible(after: current.space.commit, isSealed: position.isSealed)
-    guard let last = visible.last else { return chain.isEmpty ? .nothing : .unsealed }
+    guard let last = visible.last else {
+      if !chain.isEmpty { return .unfinished }
+      // When it is whole it has the same beginning, by which it would not be noticed.
+      let isBegun = try found.isBegun(
+        at: position.offset, chain: position.chain, after: current.space.commit, in: window)
+      return isBegun ? .unfinished : .nothing
+    }
     guard visible.allSatisfy(\.isPossible) else { return .impossible }
     var replay = LogReplay(geometry, path: position.path, found)
     do throws(StorageError) {
@@ -53,7 +59,7 @@ extension StoreFollower {
     core.show(version)
     self.position?.offset = last.end
     self.position?.chain = last.checksum
-    records += visible.map { ($0.commit, $0.byteCount) }
+    records.append(visible.map(LiveRecord.init))
     noteRecords(in: core)
     core.registry.enforceLimit()
     return .advanced
@@ -65,7 +71,11 @@ extension StoreFollower {
       let ticket = try space.enter()
       defer { space.leave(ticket) }
       let frame = PageFrame(pageSize: geometry.pageSize)
-      frame.base.copyMemory(from: try space.page(id).base, byteCount: geometry.pageSize)
+      let page = try space.page(id)
+      frame.base.copyMemory(from: page.base, byteCount: geometry.pageSize)
+      // If a record has all of it, a page that is changed here has an image there.
+      let word = space.overlay[id]
+      PageWord(Page(frame.base)).imageSpan = word.isPage ? word.imageSpan : 0
       return frame
     } catch {
       return nil
@@ -127,6 +137,8 @@ extension StoreFollower {
         let word = space.overlay[changed]
         let index = geometry.mapIndex(of: changed)
         let stamp = PageMap.entry(index, in: Page(frame.base))
+        // Where this process looks for free pages when it is its turn.
+        if stamp == 0 { space.lowestFree = min(space.lowestFree, changed) }
         // Unchanged, if nobody knows what the map was.
         if word.isPage, stamp == PageMap.stamp(of: word.page.commit) { continue }
         space.set(changed, to: .absent)
@@ -206,6 +218,8 @@ extension StoreFollower {
           retired.append(RetiredMemory(word))
           written.append((id, id.rawValue < space.pageCount ? word : .absent))
         } else {
+          // An image of an earlier record is history.
+          if word.isPage { word.imageSpan = 0 }
           let kept = remaining ?? PageOverlay.Chunk(commit: space.commit)
           kept[slot] = word
           remaining = kept
@@ -217,12 +231,12 @@ extension StoreFollower {
     let relieved = space.relieved(overlay)
     letGo(of: written, in: cache, before: space.commit, mapCommit: meta.mapCommit, core)
     core.show(relieved.publish(replacing: retired, of: newest))
-    records.removeAll { $0.commit <= meta.lastCommit }
+    records.remove(through: meta.lastCommit)
     noteRecords(in: core)
     return true
   }
 
-  private func newestMeta() throws(StorageError) -> MetaPage? {
+  func newestMeta() throws(StorageError) -> MetaPage? {
     let head = PageMemory(byteCount: Int(PageID.firstMap.rawValue) * geometry.pageSize)
     defer { withExtendedLifetime(head) {} }
     guard try file.readAll(into: head) == head.byteCount else { return nil }
@@ -279,6 +293,6 @@ extension StoreFollower {
   }
 
   private func noteRecords(in core: StoreCore) {
-    core.noteLog(byteCount: records.reduce(0) { $0 + $1.byteCount })
+    core.noteLog(byteCount: records.byteCount)
   }
 }

@@ -35,7 +35,11 @@ final class StoreFollower: @unchecked Sendable {
   /// The file that has the log's name, if it is no log of the store.
   private var logIdentifier: FileIdentifier?
   /// The records that the file does not have yet.
-  var records: [(commit: CommitNumber, byteCount: Int)] = []
+  var records = LiveRecords()
+  /// Whether what this process has written last does not count, so that all is to be read anew.
+  private var isForgotten = false
+  /// What this process has left at the end of its last turn.
+  private var left: (moment: Recovery.Moment, log: FileIdentifier?, chain: UInt64?)?
   private let look = Mutex(Look())
   /// Whether a thread looks from time to time.
   private let isWatched = Atomic(false)
@@ -45,6 +49,8 @@ final class StoreFollower: @unchecked Sendable {
   private static let nameInterval = Duration.milliseconds(20)
   /// How often a store is looked at that changes meanwhile; what has changed by then is shown.
   private static let roundLimit = 4
+  /// The same when nobody writes.
+  private static let turnRoundLimit = 8
 
   init(
     _ recovery: Recovery, _ file: any File, _ moment: Recovery.Moment, path: String,
@@ -68,7 +74,8 @@ final class StoreFollower: @unchecked Sendable {
     // One that is begun later is found by the meta pages; this one is of another time.
     logIdentifier =
       position == nil ? try? fileSystem.identifier(of: StoreFile.logPath(of: path)) : nil
-    records = recovery.log?.records.map { ($0.commit, $0.byteCount) } ?? []
+    records = LiveRecords(recovery.log?.records.map(LiveRecord.init) ?? [])
+    isForgotten = false
   }
 
   // MARK: Looking
@@ -78,6 +85,8 @@ final class StoreFollower: @unchecked Sendable {
     var file: (any File)?
     var moment: Recovery.Moment?
     var log: Mark?
+    /// See ``logIdentifier``.
+    var foreignLog: FileIdentifier?
     var deadline = ContinuousClock.now
   }
 
@@ -122,9 +131,9 @@ final class StoreFollower: @unchecked Sendable {
     let look = look.withLock { $0 }
     guard let file = look.file, ContinuousClock.now < look.deadline else { return true }
     if let log = look.log { return try !log.isUnchanged() }
-    // The first commit after a closing writes a meta page before it returns. What replaces a file
-    // with a log removes the log.
+    // What replaces a file with a log removes the log.
     if try isOtherFile(file) { return true }
+    if try hasOtherLog(look.foreignLog) { return true }
     return try look.moment?.isStill(in: file, pageSize: geometry.pageSize) != true
   }
 
@@ -137,6 +146,8 @@ final class StoreFollower: @unchecked Sendable {
   ///   store changes faster than it can be read; what is wrong with the store.
   @discardableResult
   func follow(_ core: StoreCore) throws(StorageError) -> Bool {
+    // Nobody else writes.
+    if let turns = core.turns, turns.isHeld { return true }
     let thread = ThreadIdentity.current
     if owner.load(ordering: .relaxed) == thread { return false }
     guard try mayHaveChanged() else { return true }
@@ -151,18 +162,164 @@ final class StoreFollower: @unchecked Sendable {
   private func followAlone(
     _ core: StoreCore, _ thread: UInt
   ) throws(StorageError) -> CommitNumber? {
+    try alone(thread) { () throws(StorageError) in
+      // Another thread may have done so meanwhile, or this process may have its turn by now.
+      guard core.turns?.isHeld != true, try mayHaveChanged(), !core.isClosed else { return nil }
+      let former = core.latestVersion.space.commit
+      _ = try bringUpToDate(core)
+      let newest = core.latestVersion.space.commit
+      return newest == former ? nil : newest
+    }
+  }
+
+  /// Calls `body` while no other thread follows.
+  private func alone<R>(
+    _ thread: UInt = ThreadIdentity.current, _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
     monitor.lock()
     owner.store(thread, ordering: .relaxed)
     defer {
       owner.store(0, ordering: .relaxed)
       monitor.unlock()
     }
-    // Another thread may have done so meanwhile.
-    guard try mayHaveChanged(), !core.isClosed else { return nil }
-    let former = core.latestVersion.space.commit
-    try bringUpToDate(core)
-    let newest = core.latestVersion.space.commit
-    return newest == former ? nil : newest
+    return try body()
+  }
+
+  // MARK: Turns
+
+  /// What there is when a process gets its turn.
+  enum Find {
+    /// What it left itself.
+    case same
+    /// What others have left.
+    case changed
+    /// The middle of something: its process has died.
+    case unfinished
+  }
+
+  /// Brings the newest version up to date at the beginning of a turn, and calls `body` with what
+  /// was found, before anybody reads it.
+  func beginTurn(
+    _ core: StoreCore, _ turns: StoreTurns, _ body: (Find) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try alone { () throws(StorageError) in
+      do throws(StorageError) {
+        try body(try find(core, turns))
+      } catch {
+        // Half of it may be of the turn.
+        isForgotten = true
+        look.withLock { $0 = Look() }
+        throw error
+      }
+      turns.noteHeld()
+    }
+  }
+
+  private func find(_ core: StoreCore, _ turns: StoreTurns) throws(StorageError) -> Find {
+    if turns.file.identifier == file.identifier, !isForgotten, try isUnchanged() {
+      if isAsLeft { return .same }
+      return try isAtRest(turns) ? .changed : .unfinished
+    }
+    do throws(StorageError) {
+      for _ in 0..<StoreFollower.turnRoundLimit {
+        switch try bringUpToDate(core) {
+        case .upToDate: return try isAtRest(turns) ? .changed : .unfinished
+        case .unfinished: return .unfinished
+        case .behind: continue
+        }
+      }
+    } catch .replaced(let path) {
+      throw .replaced(path: path)
+    } catch .forked {
+      throw .forked
+    } catch {}
+    // What is wrong with it, if anything, the recovery tells.
+    return .unfinished
+  }
+
+  /// Whether the newest version is what this process has left at the end of its last turn.
+  private var isAsLeft: Bool {
+    guard let left else { return false }
+    // A recovery puts a copy in the place of a log.
+    return left.moment == moment && left.log == position?.file.identifier
+      && left.chain == position?.chain
+  }
+
+  /// Whether nothing has changed since the last look, by all that could.
+  private func isUnchanged() throws(StorageError) -> Bool {
+    guard try moment.isStill(in: file, pageSize: geometry.pageSize) else { return false }
+    guard let log = look.withLock({ $0.log }) else {
+      guard position == nil else { return false }
+      return try fileSystem.identifier(of: StoreFile.logPath(of: path)) == nil
+    }
+    guard try log.isUnchanged() else { return false }
+    return try !LogTurn.isBusy(in: log.file)
+  }
+
+  /// Whether nobody has died in the middle of something that cannot be seen in the log.
+  private func isAtRest(_ turns: StoreTurns) throws(StorageError) -> Bool {
+    guard let meta = try newestMeta() else { return false }
+    if let position {
+      // A log is begun before the meta page that demands it.
+      guard position.version == LogFormat.version, meta.epoch == position.epoch, !meta.isClean
+      else { return false }
+      return try !LogTurn.isBusy(in: position.file)
+    }
+    // Closing removes the log after the meta page that makes it needless.
+    guard meta.isClean else { return false }
+    return try fileSystem.identifier(of: StoreFile.logPath(of: path)) == nil
+  }
+
+  /// What this process leaves at the end of its turn.
+  func endTurn(_ storage: StoreFile, _ core: StoreCore) {
+    // The closure throws nothing, so nothing is.
+    do throws(StorageError) {
+      try alone { () throws(StorageError) in
+        file = storage.file
+        if let log = storage.log {
+          let isOther = position?.epoch != log.epoch
+          if isOther { records = LiveRecords() }
+          records.append(log.takeRecordsOfTurn())
+          records.remove(through: storage.meta.lastCommit)
+          position = LogPosition(
+            file: log.file, path: StoreFile.logPath(of: path), version: LogFormat.version,
+            epoch: log.epoch, isSealed: log.seals, offset: log.tail.offset, chain: log.tail.chain)
+        } else {
+          position = nil
+          records = LiveRecords()
+        }
+        logIdentifier = nil
+        isForgotten = !note(of: storage)
+        left = (moment, position?.file.identifier, position?.chain)
+      }
+    } catch {}
+  }
+
+  /// Looks at what is there now, to tell later whether anything has changed.
+  private func note(of storage: StoreFile) -> Bool {
+    do throws(StorageError) {
+      if moment.newestSequence != storage.meta.sequence || !moment.isOf(file) {
+        moment = try Recovery.Moment(file, pageSize: geometry.pageSize)
+      }
+      var next = Look(
+        file: file, moment: moment, deadline: .now + StoreFollower.nameInterval)
+      if let position { next.log = try Mark(position) }
+      look.withLock { $0 = next }
+      return true
+    } catch {
+      look.withLock { $0 = Look() }
+      return false
+    }
+  }
+
+  /// What this process has written last does not count.
+  func forget() {
+    do throws(StorageError) {
+      try alone { () throws(StorageError) in
+        isForgotten = true
+        look.withLock { $0 = Look() }
+      }
+    } catch {}
   }
 
   // MARK: Watching
@@ -191,43 +348,57 @@ final class StoreFollower: @unchecked Sendable {
     if !isOnItsWay { isWatched.store(false, ordering: .releasing) }
   }
 
-  private func bringUpToDate(_ core: StoreCore) throws(StorageError) {
+  /// How far the newest version has come.
+  private enum Outcome {
+    /// Nothing was committed after it when this was looked at.
+    case upToDate
+    /// What comes after it is not known to be on disk, or not whole.
+    case unfinished
+    case behind
+  }
+
+  private func bringUpToDate(_ core: StoreCore) throws(StorageError) -> Outcome {
     look.withLock { $0 = Look() }
+    if isForgotten, try !beginAgain(core) { return .behind }
     for _ in 0..<StoreFollower.roundLimit {
       let now = ContinuousClock.now
       // Whatever changes after it was looked at is found by the next look.
       let seen = try Recovery.Moment(file, pageSize: geometry.pageSize)
       if try isOtherFile() {
-        guard try beginAgain(core) else { return }
+        guard try beginAgain(core) else { return .behind }
         continue
       }
-      var look = Look(file: file, moment: seen, deadline: now + StoreFollower.nameInterval)
+      var look = Look(
+        file: file, moment: seen, foreignLog: logIdentifier,
+        deadline: now + StoreFollower.nameInterval)
       if let position { look.log = try Mark(position) }
       // First what the log has, so that the version has come as far as the checkpoint.
       let progress = try advance(core, seen)
       if progress == .impossible {
-        guard try beginAgain(core) else { return }
+        guard try beginAgain(core) else { return .behind }
         continue
       }
       if seen != moment {
         if try relieve(core, seen) {
           moment = seen
         } else if progress != .advanced {
-          guard try beginAgain(core) else { return }
+          guard try beginAgain(core) else { return .behind }
           continue
         }
       }
       switch progress {
       case .impossible: continue
       // It shows what there was when this was begun; what came since is looked for next time.
-      case .advanced, .unsealed: return
+      case .advanced: return .behind
+      case .unfinished: return .unfinished
       case .nothing:
         // The end of the log may have been written over since the meta pages were read.
         guard try Recovery.Moment(file, pageSize: geometry.pageSize) == seen else { continue }
         self.look.withLock { $0 = look }
-        return
+        return .upToDate
       }
     }
+    return .behind
   }
 
   /// Whether another file has the name. One without a name is what the store was: nothing newer can
@@ -241,7 +412,11 @@ final class StoreFollower: @unchecked Sendable {
   private func isOtherFile() throws(StorageError) -> Bool {
     if try isOtherFile(file) { return true }
     if let position { return try position.file.currentNameCount() == 0 }
+    return try hasOtherLog(logIdentifier)
+  }
+
+  private func hasOtherLog(_ known: FileIdentifier?) throws(StorageError) -> Bool {
     let log = try fileSystem.identifier(of: StoreFile.logPath(of: path))
-    return log != nil && log != logIdentifier
+    return log != nil && log != known
   }
 }

@@ -14,6 +14,8 @@ struct StoreReplacement {
   private let old: (any File)?
   /// Whether that is a file of the same store.
   private let isOfSameStore: Bool
+  /// Whether processes write it in turn: those that have it open go on so.
+  private let isShared: Bool
 
   /// The kind of file that may be replaced.
   enum Prey {
@@ -37,17 +39,19 @@ struct StoreReplacement {
     old = try StoreReplacement.lockedFile(path, fileSystem)
     guard let old else {
       isOfSameStore = false
+      isShared = false
       return
     }
-    let found: StoreIdentity?
+    let found: IdentityPage?
     do throws(StorageError) {
-      found = try IdentityPage.read(from: old, path: path).identity
+      found = try IdentityPage.read(from: old, path: path)
     } catch {
       guard prey == .anything else { throw error }
       found = nil
     }
-    isOfSameStore = found == identity
-    if prey == .sameStore, let found, found != identity {
+    isOfSameStore = found?.identity == identity
+    isShared = found?.features.isShared ?? false
+    if prey == .sameStore, let found = found?.identity, found != identity {
       throw .invalidArgument(
         "\(path) is another store: its identity is \(found), not \(identity); move it away first")
     }
@@ -81,7 +85,8 @@ struct StoreReplacement {
     _ version: OwnedVersion, syncs: (file: SyncReason, folder: SyncReason),
     progress: (Int, Int) throws -> Bool
   ) throws {
-    let copy = StoreCopy(version, identity: identity, epoch: try lastEpoch().map { $0 + 1 } ?? 0)
+    let copy = StoreCopy(
+      version, identity: identity, epoch: try lastEpoch().map { $0 + 1 } ?? 0, isShared: isShared)
     let new = try NewFile(for: path, in: fileSystem)
     do {
       try copy.write(to: new.file, progress: progress)

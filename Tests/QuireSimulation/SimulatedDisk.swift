@@ -36,6 +36,8 @@ package final class SimulatedDisk: FileSystem {
     var observer: (@Sendable (DiskState, Int) -> Void)?
     /// Who has which file locked, by their numbers.
     var locks: [Int: [ObjectIdentifier: LockMode]] = [:]
+    /// The files that wait for a turn, by the number of the file.
+    var waiters: [Int: Set<ObjectIdentifier>] = [:]
   }
 
   let volume: UInt64
@@ -129,6 +131,7 @@ package final class SimulatedDisk: FileSystem {
     control.withLock {
       $0.crashAfter = .max
       $0.locks = [:]
+      $0.waiters = [:]
     }
   }
 
@@ -331,7 +334,7 @@ package final class SimulatedDisk: FileSystem {
     _ = try query(path) { _ in }
     return control.withLock { control in
       let others = control.locks[node, default: [:]].filter { $0.key != owner }
-      guard mode == .shared ? !others.values.contains(.exclusive) : others.isEmpty else {
+      guard mode == .shared ? others.values.allSatisfy({ $0 == .shared }) : others.isEmpty else {
         return false
       }
       control.locks[node, default: [:]][owner] = mode
@@ -344,12 +347,26 @@ package final class SimulatedDisk: FileSystem {
   ) throws(StorageError) -> Bool {
     _ = try query(path) { _ in }
     return control.withLock { control in
-      control.locks[node, default: [:]].contains { $0.key != owner && $0.value == .exclusive }
+      control.locks[node, default: [:]].contains { $0.key != owner && $0.value != .shared }
     }
   }
 
   func unlock(node: Int, by owner: ObjectIdentifier) {
     control.withLock { $0.locks[node]?[owner] = nil }
+  }
+
+  func wait(_ waits: Bool, node: Int, by owner: ObjectIdentifier) {
+    control.withLock { control in
+      if waits {
+        control.waiters[node, default: []].insert(owner)
+      } else {
+        control.waiters[node]?.remove(owner)
+      }
+    }
+  }
+
+  func hasWaiter(node: Int, besides owner: ObjectIdentifier) -> Bool {
+    control.withLock { $0.waiters[node, default: []].contains { $0 != owner } }
   }
 
   private static func isRefused(_ control: inout Control, _ fault: QueryFault) -> Bool {

@@ -18,7 +18,10 @@ final class SimulatedFile: File {
     identifier = FileIdentifier(volume: volume, number: UInt64(node))
   }
 
-  deinit { unlock() }
+  deinit {
+    unlock()
+    wait(false)
+  }
 
   /// A child of `fork` has its parent's files no more.
   private func checkProcess() throws(StorageError) {
@@ -81,6 +84,14 @@ final class SimulatedFile: File {
   func hasWriter() throws(StorageError) -> Bool? {
     try checkProcess()
     return try disk.hasWriter(node: node, besides: ObjectIdentifier(self), path: path)
+  }
+
+  func wait(_ waits: Bool) {
+    if forkCount == disk.forkCount { disk.wait(waits, node: node, by: ObjectIdentifier(self)) }
+  }
+
+  func hasWaiter() throws(StorageError) -> Bool {
+    disk.hasWaiter(node: node, besides: ObjectIdentifier(self))
   }
 
   func unlock() {

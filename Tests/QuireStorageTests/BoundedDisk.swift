@@ -76,6 +76,8 @@ private final class BoundedFile: File {
   func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
   func unlock() { file.unlock() }
   func hasWriter() throws(StorageError) -> Bool? { try file.hasWriter() }
+  func wait(_ waits: Bool) { file.wait(waits) }
+  func hasWaiter() throws(StorageError) -> Bool { try file.hasWaiter() }
 
   private func failure(_ operation: String, _ message: String) -> StorageError {
     .io(operation: operation, path: path, code: 0, message: message)

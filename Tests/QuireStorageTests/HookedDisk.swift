@@ -135,4 +135,6 @@ private final class HookedFile: File {
   func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
   func unlock() { file.unlock() }
   func hasWriter() throws(StorageError) -> Bool? { try file.hasWriter() }
+  func wait(_ waits: Bool) { file.wait(waits) }
+  func hasWaiter() throws(StorageError) -> Bool { try file.hasWaiter() }
 }

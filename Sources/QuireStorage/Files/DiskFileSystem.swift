@@ -122,4 +122,9 @@ private final class DiskFile: File {
   }
 
   func hasWriter() throws(StorageError) -> Bool? { Posix.hasWriter(try usable()) }
+  func hasWaiter() throws(StorageError) -> Bool { Posix.hasWaiter(try usable()) }
+
+  func wait(_ waits: Bool) {
+    if forkCount == ForkCount.current { Posix.wait(descriptor, waits) }
+  }
 }

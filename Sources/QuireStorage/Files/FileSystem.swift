@@ -91,11 +91,16 @@ public protocol File: AnyObject, Sendable {
   func lock(_ mode: LockMode) throws(StorageError) -> Bool
   /// Releases the lock while the file stays open.
   func unlock()
-  /// Whether another holder has the exclusive lock. This only asks: taking the shared lock for a
-  /// moment would keep out who wants the exclusive one just then.
+  /// Whether another holder has the exclusive lock, or its turn. This only asks: taking the shared
+  /// lock for a moment would keep out who wants the exclusive one just then.
   ///
-  /// - Returns: `nil` if the system cannot tell.
+  /// - Returns: `nil` if the system cannot tell; then there are no turns either.
   func hasWriter() throws(StorageError) -> Bool?
+  /// Says whether the file's user waits for a turn, until it is said otherwise or the file is
+  /// closed.
+  func wait(_ waits: Bool)
+  /// Whether another user of the file waits for a turn.
+  func hasWaiter() throws(StorageError) -> Bool
 }
 
 extension File {
@@ -109,6 +114,10 @@ extension File {
   public func unlock() {}
   /// Not known, unless a file system says otherwise.
   public func hasWriter() throws(StorageError) -> Bool? { nil }
+  /// Does nothing: nobody knows.
+  public func wait(_ waits: Bool) {}
+  /// Not known, unless a file system says otherwise.
+  public func hasWaiter() throws(StorageError) -> Bool { false }
 
   /// Writes the first `byteCount` bytes of the memory, or all of it.
   func write(
@@ -205,6 +214,9 @@ public enum LockMode: Hashable, Sendable {
   case shared
   /// Held by one writer, while there are no readers.
   case exclusive
+  /// Held by one writer for as long as it is its turn. It excludes the others as the exclusive lock
+  /// does, but a release that does not know it does not see it.
+  case turn
 }
 
 /// The identity of a file, whatever its name.

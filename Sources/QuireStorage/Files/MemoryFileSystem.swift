@@ -98,6 +98,8 @@ private final class MemoryFileContent: Sendable {
   let bytes = Mutex<[UInt8]>([])
   /// The number of shared locks, or -1 for an exclusive one.
   let locks = Mutex(0)
+  /// The number of files that wait for a turn.
+  let waiterCount = Atomic(0)
 
   init(_ identifier: FileIdentifier) { self.identifier = identifier }
 }
@@ -107,6 +109,7 @@ private final class MemoryFile: File {
   private let isReadOnly: Bool
   private let path: String
   private let held = Mutex<LockMode?>(nil)
+  private let isWaiting = Atomic(false)
 
   init(_ content: MemoryFileContent, isReadOnly: Bool, path: String) {
     self.content = content
@@ -114,7 +117,10 @@ private final class MemoryFile: File {
     self.path = path
   }
 
-  deinit { unlock() }
+  deinit {
+    unlock()
+    wait(false)
+  }
 
   func unlock() {
     let held = held.withLock { held in
@@ -124,7 +130,7 @@ private final class MemoryFile: File {
     content.locks.withLock { locks in
       switch held {
       case .shared: locks -= 1
-      case .exclusive: locks = 0
+      case .exclusive, .turn: locks = 0
       case nil: break
       }
     }
@@ -189,7 +195,7 @@ private final class MemoryFile: File {
       case .shared:
         guard locks >= 0 else { return false }
         locks += 1
-      case .exclusive:
+      case .exclusive, .turn:
         guard locks == 0 else { return false }
         locks = -1
       }
@@ -200,6 +206,15 @@ private final class MemoryFile: File {
   }
 
   func hasWriter() throws(StorageError) -> Bool? {
-    content.locks.withLock { $0 < 0 } && held.withLock { $0 != .exclusive }
+    content.locks.withLock { $0 < 0 } && held.withLock { $0 == nil || $0 == .shared }
+  }
+
+  func wait(_ waits: Bool) {
+    let isChange = isWaiting.exchange(waits, ordering: .relaxed) != waits
+    if isChange { content.waiterCount.add(waits ? 1 : -1, ordering: .relaxed) }
+  }
+
+  func hasWaiter() throws(StorageError) -> Bool {
+    content.waiterCount.load(ordering: .relaxed) > (isWaiting.load(ordering: .relaxed) ? 1 : 0)
   }
 }

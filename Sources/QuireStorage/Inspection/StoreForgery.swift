@@ -31,7 +31,7 @@ package enum StoreForgery {
 
   /// Something in an identity page that this release does not know.
   package enum Feature: CaseIterable, Sendable {
-    case sharing, anotherFlag, cipher, key, keyCheck, longTail
+    case anotherFlag, cipher, key, keyCheck, longTail
   }
 
   /// An identity page, of any format and identity.
@@ -44,7 +44,6 @@ package enum StoreForgery {
     let label = IdentityPage.Features.Label(low: 1, high: 2)
     switch feature {
     case nil: break
-    case .sharing: page.features.flags = IdentityPage.Features.sharedFlag
     case .anotherFlag: page.features.flags = 1 << 31
     case .cipher: page.features.cipher = label
     case .key: page.features.key = label

@@ -10,7 +10,7 @@ extension StoreFile {
     publishing: (() throws(StorageError) -> Void) throws(StorageError) -> Void
   ) throws(StorageError) {
     let identity = options.identity ?? .random()
-    let content = try initialContent(identity, options.geometry)
+    let content = try initialContent(identity, options.geometry, isShared: options.isShared)
     let new = try NewFile(for: path, in: fileSystem)
     do throws(StorageError) {
       try new.file.write(content, at: 0)
@@ -29,14 +29,14 @@ extension StoreFile {
   }
 
   private static func initialContent(
-    _ identity: StoreIdentity, _ geometry: PageGeometry
+    _ identity: StoreIdentity, _ geometry: PageGeometry, isShared: Bool
   ) throws(StorageError) -> PageMemory {
     let pageSize = geometry.pageSize
     let version = PageSpace.empty(geometry)
     let space = version.space
     defer { space.retireEverything() }
     let memory = PageMemory(byteCount: Int(space.pageCount) * pageSize)
-    let copy = StoreCopy(version, identity: identity)
+    let copy = StoreCopy(version, identity: identity, isShared: isShared)
     for number in 0..<space.pageCount {
       try copy.encode(
         PageID(number), Checksum(identity), in: memory.base + Int(number) * pageSize)

@@ -37,6 +37,10 @@ enum LogFormat {
     /// Flag: each commit is synced, and its record is sealed then.
     static let isSealed: UInt64 = 1
 
+    /// What processes that write in turn tell each other; see ``LogTurn``. No checksum of the
+    /// header is of it.
+    static let turn = 1024
+
     /// The offset of the checksum of all before it, in a log of that version.
     static func wholeChecksum(_ version: FormatVersion) -> Int {
       version.major == LogFormat.oldestMajor ? 56 : 64

@@ -41,7 +41,7 @@ final class LogReader {
   private var pageSize: Int { geometry.pageSize }
   private let path: String
   /// See ``LogPosition/isSealed``.
-  private let isSealed: Bool?
+  let isSealed: Bool?
   /// The smallest number of bytes that the log is known to have had.
   private var leastByteCount = 0
 

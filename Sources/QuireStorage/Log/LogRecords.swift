@@ -70,6 +70,27 @@ struct LogRecords {
     return nil
   }
 
+  /// Whether the record that follows is begun, and not whole: it is being written, or a process has
+  /// died in its middle.
+  func isBegun(
+    at offset: Int, chain: UInt64, after commit: CommitNumber, in window: LogWindow
+  ) throws(StorageError) -> Bool {
+    typealias Format = LogFormat.Record
+    for start in [offset, LogFormat.recordsStart]
+    where start + Format.headerByteCount <= fileByteCount {
+      guard let header = try window.bytes(at: start, count: Format.headerByteCount) else {
+        continue
+      }
+      if header.u64(at: Format.magic) == LogFormat.recordMagic,
+        header.u64(at: Format.epoch) == epoch, header.u64(at: Format.previous) == chain,
+        header.u64(at: Format.commit) == commit.next.rawValue
+      {
+        return true
+      }
+    }
+    return false
+  }
+
   /// A record that is whole in itself, or `nil`.
   mutating func record(at offset: Int, in window: LogWindow) throws(StorageError) -> LogRecord? {
     typealias Format = LogFormat.Record
@@ -116,6 +137,62 @@ extension [LogRecord] {
     let known = map(\.durableThrough) + filter(\.isSealed).map(\.commit)
     let last = Swift.max(commit, known.max() ?? commit)
     return Array(prefix { $0.commit <= last })
+  }
+}
+
+/// A record of which a log still has need.
+struct LiveRecord {
+  let commit: CommitNumber
+  let offset: Int
+  let byteCount: Int
+  let pageCount: UInt32
+}
+
+extension LiveRecord {
+  init(_ record: LogRecord) {
+    commit = record.commit
+    offset = record.offset
+    byteCount = record.byteCount
+    pageCount = record.pageCount
+  }
+}
+
+/// The records of which a log still has need, oldest first.
+struct LiveRecords {
+  private var list: [LiveRecord] = []
+  /// How many at the beginning of the list are none any more.
+  private var goneCount = 0
+  private(set) var byteCount = 0
+  /// No page from this number on is in any of them, nor in any that was removed since they were
+  /// none.
+  private(set) var highestPageCount: UInt32 = 0
+
+  init(_ records: [LiveRecord] = []) { append(records) }
+
+  var first: LiveRecord? { goneCount < list.count ? list[goneCount] : nil }
+
+  mutating func append(_ records: [LiveRecord]) {
+    list += records
+    for record in records {
+      byteCount += record.byteCount
+      highestPageCount = max(highestPageCount, record.pageCount)
+    }
+  }
+
+  /// A checkpoint has made history of those.
+  ///
+  /// - Complexity: O(1) for each of them, over all calls.
+  mutating func remove(through commit: CommitNumber) {
+    while let record = first, record.commit <= commit {
+      byteCount -= record.byteCount
+      goneCount += 1
+    }
+    if goneCount == list.count {
+      self = LiveRecords()
+    } else if goneCount > list.count / 2 {
+      list.removeFirst(goneCount)
+      goneCount = 0
+    }
   }
 }
 

@@ -36,7 +36,7 @@ final class LogWriter {
   private let pageSize: Int
   private let fillsAhead: Bool
   /// Whether each commit is synced, and its record sealed then.
-  private var seals: Bool { fillsAhead }
+  var seals: Bool { fillsAhead }
   /// The records that were written and are not sealed: the commit, where its seal goes, and what it
   /// is.
   private let unsealed = Mutex<[(commit: CommitNumber, offset: Int, seal: UInt64)]>([])
@@ -61,12 +61,20 @@ final class LogWriter {
   private var imageByteCount = 0
   private let imageByteLimit: Int
   private var buffer = PageMemory(byteCount: 0)
+  /// What other processes are told, with which this one writes in turn.
+  private(set) var turn: LogTurn?
+  /// The records that were written in this turn.
+  private(set) var recordsOfTurn: [LiveRecord] = []
 
   /// Creates the log's file without content: see ``begin(with:identity:)``.
+  ///
+  /// - Parameter turn: for a store that processes write in turn.
   init(
     creating path: String, identity: StoreIdentity, pageSize: Int, epoch: UInt64,
-    in fileSystem: any FileSystem, durability: Durability, imageByteLimit: Int
+    in fileSystem: any FileSystem, durability: Durability, imageByteLimit: Int, turn: LogTurn?
   ) throws(StorageError) {
+    self.turn = turn
+    if turn != nil { span = LogReader.recoveredSpan }
     self.imageByteLimit = imageByteLimit
     checksum = Checksum(identity)
     self.pageSize = pageSize
@@ -80,6 +88,53 @@ final class LogWriter {
     file = try fileSystem.open(path, .create)
   }
 
+  /// Goes on with a log to which another process has written in its turn, and which is at rest.
+  ///
+  /// - Parameters:
+  ///   - file: the log's, opened for writing.
+  ///   - records: those that are live.
+  init(
+    _ position: LogPosition, _ file: any File, after records: LiveRecords, _ checksum: Checksum,
+    pageSize: Int, imageByteLimit: Int, turn: LogTurn
+  ) throws(StorageError) {
+    self.imageByteLimit = imageByteLimit
+    self.checksum = checksum
+    self.pageSize = pageSize
+    self.file = file
+    self.turn = turn
+    epoch = position.epoch
+    fillsAhead = position.isSealed == true
+    isSynced = true
+    head = records.first?.offset ?? LogFormat.recordsStart
+    tail = Position(offset: position.offset, chain: position.chain)
+    liveByteCount = records.byteCount
+    allocated = max(try file.byteCount(), LogFormat.initialByteCount)
+    span = LogReader.recoveredSpan
+    highestBeforeSpan = records.highestPageCount
+  }
+
+  /// Says whether what is being done must be recovered if this process dies in the middle of it.
+  func noteBusy(_ isBusy: Bool) throws(StorageError) {
+    guard var turn, turn.isBusy != isBusy else { return }
+    turn.isBusy = isBusy
+    try turn.write(to: file, checksum)
+    self.turn = turn
+  }
+
+  /// Says whose turn it is.
+  func noteTurn(of owner: LockOwner) throws(StorageError) {
+    guard var turn, turn.owner != owner else { return }
+    turn.owner = owner
+    try turn.write(to: file, checksum)
+    self.turn = turn
+  }
+
+  /// The records that were written since this was last asked.
+  func takeRecordsOfTurn() -> [LiveRecord] {
+    defer { recordsOfTurn = [] }
+    return recordsOfTurn
+  }
+
   /// Writes the header and the first record: at once, unless the record is a large one.
   func begin(with record: Record, identity: StoreIdentity) throws(StorageError) {
     while fillsAhead, allocated < tail.offset + record.byteCount, allocated < 1 << 20 {
@@ -90,6 +145,7 @@ final class LogWriter {
     LogWriter.encodeHeader(
       identity, pageSize: pageSize, epoch, checksum,
       fileByteCount: isSynced ? start.byteCount : 0, isSealed: seals, in: start.base)
+    turn?.encode(in: start.base + LogFormat.Header.turn, checksum)
     written.store(allocated, ordering: .releasing)
     guard tail.offset + record.byteCount <= allocated else {
       try file.write(start, at: 0)
@@ -135,6 +191,7 @@ final class LogWriter {
   /// A record ready to be written; it lies in the writer's own buffer.
   struct Record {
     let commit: CommitNumber
+    fileprivate let pageCount: UInt32
     fileprivate var byteCount: Int
     fileprivate var checksum: UInt64
   }
@@ -205,7 +262,8 @@ final class LogWriter {
     let sum = checksum.ofLog(UnsafeRawBufferPointer(start: record, count: end), epoch: epoch)
     record.setU64(sum, at: end)
     record.setU64(0, at: end + Format.checksumByteCount)
-    return Record(commit: space.commit, byteCount: byteCount, checksum: sum)
+    return Record(
+      commit: space.commit, pageCount: space.pageCount, byteCount: byteCount, checksum: sum)
   }
 
   private func putVoucher(_ voucher: UnsafeMutableRawPointer, _ durableThrough: CommitNumber) {
@@ -267,6 +325,12 @@ final class LogWriter {
       unsealed.withLock { $0.append((record.commit, seal, record.checksum)) }
     }
     liveByteCount += record.byteCount
+    if turn != nil {
+      recordsOfTurn.append(
+        LiveRecord(
+          commit: record.commit, offset: offset, byteCount: record.byteCount,
+          pageCount: record.pageCount))
+    }
     // A commit that was far larger than others should not keep its memory.
     if record.byteCount > 8 << 20 { buffer = PageMemory(byteCount: 0) }
   }
@@ -338,7 +402,9 @@ final class LogWriter {
   /// A checkpoint of everything logged so far begins: from here on images are wanted again.
   func beginSpan() -> Position {
     let end = Position(offset: tail.offset, chain: tail.chain, span: span)
-    span += 1
+    // No commit comes in the middle of a checkpoint where processes write in turn; so what has an
+    // image in the log has it since the last one, whoever has put it there.
+    if turn == nil { span += 1 }
     imageByteCount = 0
     bytesBeforeSpan = liveByteCount
     highestBeforeSpan = highestPageCount

@@ -86,6 +86,8 @@ extension Recovery {
     private let sequences: [UInt64]
     var newestSequence: UInt64 { sequences.max() ?? 0 }
 
+    func isOf(_ file: any File) -> Bool { identifier == file.identifier }
+
     /// Whether a file is still as it was. O(1): the meta pages are written in turn, so that the
     /// older one is the next to change.
     func isStill(in file: any File, pageSize: Int) throws(StorageError) -> Bool {

@@ -283,11 +283,12 @@ struct Recovery {
     guard let log, !log.records.isEmpty else { return }
     let temporary = StoreFile.newLogPath(of: path)
     let logPath = StoreFile.logPath(of: path)
+    let file: any File
+    var end = LogFormat.recordsStart
     do throws(StorageError) {
-      let file = try fileSystem.open(temporary, .create)
+      file = try fileSystem.open(temporary, .create)
       // The records follow each other from the start, which is one of the offsets to look for them.
       try Recovery.copy(log.file, logPath, 0, LogFormat.recordsStart, to: file, at: 0)
-      var end = LogFormat.recordsStart
       for record in log.records {
         try Recovery.copy(log.file, logPath, record.offset, record.byteCount, to: file, at: end)
         end += record.byteCount
@@ -302,6 +303,16 @@ struct Recovery {
       throw error
     }
     try fileSystem.makeNamesDurable(beside: path, for: .logFolder)
+    try seal(to: end, in: file)
+  }
+
+  /// Lets readers come as far as the pages do that are about to be written: the last commit is on
+  /// disk by now, whether it was when its process died or not.
+  private func seal(to end: Int, in file: any File) throws(StorageError) {
+    guard let log, log.isSealed == true, let last = log.records.last, !last.isSealed else { return }
+    try withUnsafeBytes(of: last.checksum.littleEndian) { seal throws(StorageError) in
+      try file.write(seal, at: end - LogFormat.Record.sealByteCount)
+    }
   }
 
   private static func copy(

@@ -7,9 +7,18 @@ struct StoreCopy {
   private static let batchPageCount = 256
 
   private var space: PageSpace { version.space }
-  private var page: IdentityPage { IdentityPage(space.geometry, identity) }
+  /// Whether processes write the copy in turn, as the original.
+  private let isShared: Bool
+  private var page: IdentityPage {
+    var page = IdentityPage(space.geometry, identity)
+    page.features.isShared = isShared
+    return page
+  }
 
-  init(_ version: OwnedVersion, identity: StoreIdentity, epoch: UInt64 = 0) {
+  init(
+    _ version: OwnedVersion, identity: StoreIdentity, epoch: UInt64 = 0, isShared: Bool = false
+  ) {
+    self.isShared = isShared
     self.version = version
     self.identity = identity
     self.epoch = epoch

@@ -42,10 +42,16 @@ final class StoreFile: @unchecked Sendable {
   /// log; see ``Recovery/isNewerMetaSpare``.
   var isMetaSpare: Bool
 
+  /// This process, for others that write the store in turn; `nil` if it is this one's alone.
+  private let turnOwner: LockOwner?
+
+  /// - Parameter isAtRest: whether surely no process has died in the middle of something.
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, page: IdentityPage,
-    meta: MetaPage, pageCount: UInt32, isMetaSpare: Bool, options: PageStoreOptions
+    meta: MetaPage, pageCount: UInt32, isMetaSpare: Bool, isAtRest: Bool = false,
+    durability: Durability? = nil, options: PageStoreOptions
   ) {
+    turnOwner = page.features.isShared ? fileSystem.currentOwner() : nil
     self.isMetaSpare = isMetaSpare
     self.file = file
     self.path = path
@@ -53,14 +59,35 @@ final class StoreFile: @unchecked Sendable {
     self.page = page
     self.meta = meta
     checksum = Checksum(page.identity)
-    durability = options.durability
+    self.durability = durability ?? options.durability
     largestLogByteLimit = options.checkpointByteLimit
     logByteLimit = min(4 << 20, options.checkpointByteLimit)
     imageByteLimit = options.imageByteLimit
     reserve = DiskReserve(
       file, pagesByteCount: Int(pageCount) * page.pageSize, limit: options.reserveByteLimit)
     // The last process may have ended while overwriting pages.
-    imagesAreNeeded = !meta.isClean
+    imagesAreNeeded = !meta.isClean && !isAtRest
+  }
+
+  /// Goes on with the log of another process's turn.
+  func take(_ log: LogWriter) { self.log = log }
+
+  /// The writing side of a store that is being recovered: makes sure of what was read, before
+  /// anything is written over it.
+  convenience init(
+    recovering recovery: Recovery, _ file: any File, _ path: String,
+    _ fileSystem: any FileSystem, _ options: PageStoreOptions
+  ) throws(StorageError) {
+    self.init(
+      file, path: path, in: fileSystem, page: recovery.page, meta: recovery.meta,
+      pageCount: recovery.space.pageCount,
+      isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
+    if recovery.isIdentityDamaged { try mendIdentity() }
+    guard options.durability != .none else { return }
+    if let damaged = recovery.damagedMeta { try eraseMeta(damaged) }
+    // For a closed store this can wait until a new log is begun.
+    if recovery.isNewerMetaSpare, !recovery.meta.isClean { try settleMeta() }
+    try secureLog(of: recovery)
   }
 
   var logByteCount: Int { log?.liveByteCount ?? 0 }
@@ -106,7 +133,7 @@ final class StoreFile: @unchecked Sendable {
       let created = try LogWriter(
         creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
-        imageByteLimit: imageByteLimit)
+        imageByteLimit: imageByteLimit, turn: turnOwner.map { LogTurn(owner: $0) })
       // The log's name, and that of the store: until it is on disk, a crash may bring back a file
       // that had the name before, and the log must not seem to go on from that.
       if durability != .none { try fileSystem.makeNamesDurable(beside: logPath, for: .logFolder) }
@@ -192,8 +219,20 @@ final class StoreFile: @unchecked Sendable {
   /// Nothing but the first page says what a file is, and its place cannot be had twice. So a meta
   /// page repeats it first: if a crash cuts the page short, it is read from there, and written once
   /// more. To an earlier release a store with that meta page alone is as it was.
-  private func becomeCurrent() throws(StorageError) {
-    let new = page.current
+  private func becomeCurrent() throws(StorageError) { try become(page.current) }
+
+  /// Marks a store that is at rest as one that processes write in turn.
+  func becomeShared() throws(StorageError) {
+    // The older meta page is about to be written over.
+    if isMetaSpare { try settleMeta() }
+    isMetaSpare = false
+    var new = page.current
+    new.features.isShared = true
+    try become(new)
+    if durability != .none { try sync(for: .identityCopy) }
+  }
+
+  private func become(_ new: IdentityPage) throws(StorageError) {
     var next = meta
     next.sequence += 1
     try file.write(next.encoded(checksum, new), at: Int(next.id.rawValue) * pageSize)
@@ -263,6 +302,7 @@ final class StoreFile: @unchecked Sendable {
     let pages = checkpoint.pages()
     do throws(StorageError) {
       try saveImages(of: checkpoint.pagesWithoutImage(pages), checkpoint)
+      try log?.noteBusy(true)
       imagesAreNeeded = true
       try writePages(pages, checkpoint)
       if durability != .none { try sync(for: .checkpointPages) }
@@ -279,6 +319,7 @@ final class StoreFile: @unchecked Sendable {
       isClean: isClosing)
     do throws(StorageError) {
       try write(next, for: .checkpointMeta)
+      try log?.noteBusy(false)
       try checkNames(log)
     } catch {
       // Whatever the reason: if the meta page counts, the log is history.

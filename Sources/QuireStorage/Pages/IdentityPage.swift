@@ -146,6 +146,11 @@ extension IdentityPage {
   struct Features: Equatable {
     /// Bit 0: processes write in turn. A bit that is not known refuses the store.
     var flags: UInt32 = 0
+    /// Whether processes write in turn, each with a lock for its turn alone (``StoreTurns``).
+    var isShared: Bool {
+      get { flags & Features.sharedFlag != 0 }
+      set { flags = newValue ? flags | Features.sharedFlag : flags & ~Features.sharedFlag }
+    }
     /// The bytes at the end of each page that a cipher has for itself.
     var tailByteCount = 0
     /// Which cipher the pages are sealed with, which key it uses, and what tells a wrong key; all
@@ -190,10 +195,7 @@ extension IdentityPage {
 
     /// - Throws: ``StorageError/unsupportedFeature(_:)`` if this release does not have one of them.
     fileprivate func check() throws(StorageError) {
-      if flags & Features.sharedFlag != 0 {
-        throw .unsupportedFeature("is shared by processes that write in turn")
-      }
-      guard flags == 0 else {
+      guard flags & ~Features.sharedFlag == 0 else {
         throw .unsupportedFeature("has the flags \(String(flags, radix: 16))")
       }
       guard cipher.isZero, key.isZero, keyCheck.isZero else {

@@ -16,6 +16,16 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// has it open for writing, the option has no effect. It keeps writers out, as pages that nothing
   /// vouches for may change unnoticed.
   public var readsUnvouchedPages = false
+  /// Whether several processes may have the store open for writing: they write in turn, each with a
+  /// lock for its turn alone. The store keeps the mark: from then on, whoever opens it for writing
+  /// shares it, with or without this option. See `docs/durability.md`, "Processes".
+  public var isShared = false
+  /// How long a transaction of a shared store waits for other processes' turns before it throws
+  /// ``StorageError/locked(_:)``.
+  public var turnWaitLimit = Duration.seconds(10)
+  /// How long a process of a shared store keeps its turn after a commit while no other waits for
+  /// one.
+  package var turnKeepInterval = Duration.milliseconds(2)
   /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and
   /// 1024 are for tests.
   public var pageSize = 4096

@@ -185,9 +185,12 @@ enum Posix {
     _ descriptor: Int32, _ path: String, _ mode: LockMode
   ) throws(StorageError) -> Bool {
     while true {
+      if mode == .turn { return LockByte.writer.lock(descriptor, .exclusive) ?? false }
       if flock(descriptor, (mode == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 {
-        if mode == .exclusive { WriterByte.lock(descriptor) }
-        return true
+        if LockByte.writer.lock(descriptor, mode) != false { return true }
+        // A process has its turn.
+        _ = flock(descriptor, LOCK_UN)
+        return false
       }
       switch errno {
       case EINTR: continue
@@ -198,12 +201,28 @@ enum Posix {
   }
 
   static func unlock(_ descriptor: Int32) {
-    WriterByte.unlock(descriptor)
+    LockByte.writer.unlock(descriptor)
     _ = flock(descriptor, LOCK_UN)
   }
 
-  /// Whether another open file holds the exclusive lock; `nil` if the system cannot tell.
-  static func hasWriter(_ descriptor: Int32) -> Bool? { WriterByte.isLocked(descriptor) }
+  /// Whether another open file has the lock of a writer; `nil` if the system cannot tell.
+  static func hasWriter(_ descriptor: Int32) -> Bool? {
+    LockByte.writer.isLocked(descriptor, against: .shared)
+  }
+
+  /// Whether another open file is in the queue for a turn.
+  static func hasWaiter(_ descriptor: Int32) -> Bool {
+    LockByte.queue.isLocked(descriptor, against: .exclusive) ?? false
+  }
+
+  /// Enters the queue for a turn, or leaves it.
+  static func wait(_ descriptor: Int32, _ waits: Bool) {
+    if waits {
+      _ = LockByte.queue.lock(descriptor, .shared)
+    } else {
+      LockByte.queue.unlock(descriptor)
+    }
+  }
 
   /// A second name for a file; fails when the name is taken, which `rename` would not.
   static func publish(_ temporaryPath: String, as path: String) throws(StorageError) {

@@ -69,6 +69,15 @@ final class Turnstile: @unchecked Sendable {
     return true
   }
 
+  /// Takes the turn if nobody has it.
+  func enterUnlessTaken() -> Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    if isTaken { return false }
+    take(forLong: false)
+    return true
+  }
+
   /// Waits for the turn on a thread that surely does not have it.
   func enterAfterOthers() {
     monitor.lock()

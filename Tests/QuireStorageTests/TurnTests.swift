@@ -1,0 +1,103 @@
+import QuireSimulation
+import QuireStorage
+import Testing
+
+/// Processes that write a store in turn.
+@Suite struct Turns {
+  private let disk = SimulatedDisk()
+
+  private func opened(
+    _ number: UInt64, _ durability: Durability = .full, isShared: Bool = true
+  ) throws -> PageStore {
+    var options = Proof.options
+    options.isShared = isShared
+    options.durability = durability
+    options.turnWaitLimit = .zero
+    options.turnKeepInterval = .zero
+    return try PageStore.open("store", options: options, in: OtherProcess(disk, number: number))
+  }
+
+  /// The first byte of each value.
+  private static func values(_ reader: some TreeReader) throws -> [UInt8] {
+    guard var cursor = try reader.recordTree("records")?.cursor() else { return [] }
+    var values: [UInt8] = []
+    while try cursor.next() { values.append(try cursor.valueBytes[0]) }
+    return values
+  }
+
+  @Test(arguments: [Durability.full, .ordered, .none])
+  func `each sees what the other has committed`(durability: Durability) throws {
+    let stores = [try opened(1, durability), try opened(2, durability)]
+    for number: UInt8 in 1...60 {
+      let store = stores[Int(number) % 2]
+      try store.write { transaction in
+        if number > 1 {
+          #expect(try Set(Self.values(transaction)) == [number - 1])
+        }
+        let tree =
+          try transaction.mutableRecordTree("records") ?? transaction.createRecordTree("records")
+        for key in 0..<60 { try tree.put([UInt8](repeating: number, count: 60), for: Int64(key)) }
+      }
+      #expect(try Set(stores[0].read { try Proof.values($0) }) == [number])
+      #expect(try Set(stores[1].read { try Proof.values($0) }) == [number])
+      if number % 13 == 0 { try store.checkpoint() }
+      if number % 17 == 0 { try store.removeLog() }
+      if number % 23 == 0 { try store.compact() }
+    }
+    try stores[0].close()
+    #expect(try stores[1].check().isSound)
+    try stores[1].close()
+    #expect(try disk.paths(beginningWith: "") == ["store"])
+  }
+
+  @Test func `a turn is one process's alone`() throws {
+    let (one, other) = (try opened(1), try opened(2))
+    try Proof.put(one, 0..<6, 1)
+    let transaction = try one.beginWrite()
+    let error = #expect(throws: StorageError.self) { try other.beginWrite().abort() }
+    if case .locked(let owner) = error {
+      #expect(owner.processName.hasSuffix(" 1"))
+    } else {
+      Issue.record("two processes write at once: \(String(describing: error))")
+    }
+    transaction.abort()
+    try Proof.put(other, 0..<6, 2)
+  }
+
+  @Test func `a store stays shared`() throws {
+    let alone = try opened(1, isShared: false)
+    try Proof.put(alone, 0..<6, 1)
+    #expect(throws: StorageError.self) { try opened(2) }
+    try alone.close()
+    let (one, other) = (try opened(1), try opened(2, isShared: false))
+    try Proof.put(other, 0..<6, 2)
+    try Proof.put(one, 0..<6, 3)
+    try other.compact()
+    let third = try opened(3, isShared: false)
+    try Proof.put(third, 0..<6, 4)
+    #expect(try one.read { try Proof.values($0) } == [4, 4, 4, 4, 4, 4])
+  }
+
+  @Test func `whoever writes, and whoever dies, what has returned stays`() throws {
+    var commits = 0
+    var deaths = 0
+    var (refused, looks, late) = (0, 0, 0)
+    for seed in Seeds.upTo(Amount.of(debug: 60, release: 2_000, exhaustive: 50_000)) {
+      let run = try TurnRun(seed: seed)
+      do {
+        try run.play(60)
+      } catch {
+        Issue.record("seed \(seed): \(error)")
+        return
+      }
+      commits += run.counts.commits
+      deaths += run.counts.deaths
+      refused += run.counts.refused
+      looks += run.counts.looks
+      late += run.counts.late
+    }
+    print(
+      "turns: \(commits) commits, \(deaths) deaths, \(refused) refused, \(looks) looks, \(late) late"
+    )
+  }
+}
