@@ -214,6 +214,27 @@ public final class PageStore: Sendable {
   /// - Parameter byteCount: `nil` for the limit of the options.
   package func limitCache(to byteCount: Int?) { core.limitCache(to: byteCount) }
 
+  // MARK: Suspending
+
+  /// Ends what this process does to a store that is shared (``PageStoreOptions/isShared``), so that
+  /// it holds no lock, and waits for none, until ``resume()``: a system that suspends processes may
+  /// end one that does, and others could not write meanwhile.
+  ///
+  /// Waits for the write transaction under way, and until its commit is on disk. From then on
+  /// ``beginWrite()`` throws ``StorageError/suspended``; the store can be read. A store that is only
+  /// read here, or in memory, has no lock: nothing happens.
+  ///
+  /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction;
+  ///   ``StorageError/invalidArgument(_:)`` if the store is not shared, as it is locked while it is
+  ///   open; an error of the disk.
+  public func suspend() throws(StorageError) {
+    try checkOpen()
+    try core.suspend()
+  }
+
+  /// The store can be written again after ``suspend()``.
+  public func resume() { core.resume() }
+
   // MARK: Copies
 
   /// Writes the newest commit to a new file, a store of its own with the same identity. Writers and

@@ -116,7 +116,7 @@ extension StoreCore {
       return giveUpTurn(turns)
     }
     guard !isWaitingForDisk else { return }
-    if turns.keepInterval > .zero, !isClosed, !turns.isWanted {
+    if turns.keepInterval > .zero, !isClosed, !turns.isSuspended, !turns.isWanted {
       watchTurn(turns)
       return
     }
@@ -166,6 +166,37 @@ extension StoreCore {
     follower?.forget()
     turns.unlock()
   }
+
+  // MARK: Suspending
+
+  /// Waits for the transaction under way and its sync, gives the turn back, and takes none.
+  func suspend() throws(StorageError) {
+    guard let turns else {
+      if isReadOnly || state.withLock({ $0.identifier }) == nil { return }
+      throw .invalidArgument(
+        "the store is this process's alone, which has it locked while it is open: open it with "
+          + "isShared, or close it")
+    }
+    try checkProcess()
+    let wasSuspended = turns.isSuspended
+    turns.isSuspended = true
+    do throws(StorageError) {
+      // Whoever waits for a turn meanwhile gives up.
+      try turnstile.enter()
+    } catch {
+      turns.isSuspended = wasSuspended
+      throw error
+    }
+    defer { leave() }
+    guard turns.isHeld else { return }
+    waitForCheckpoint()
+    if isWaitingForDisk, let storage, let log = storage.log {
+      try waitUntilDurable(latestVersion.space.commit, in: log, of: storage)
+    }
+    endTurnIfPossible()
+  }
+
+  func resume() { turns?.isSuspended = false }
 
   /// When a commit is on disk, or will not be: the turn may end.
   func noteDone() {

@@ -546,6 +546,8 @@ final class StoreCore: @unchecked Sendable {
       return true
     } catch .locked {
       return false
+    } catch .suspended {
+      return false
     }
   }
 

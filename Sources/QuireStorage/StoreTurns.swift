@@ -23,6 +23,7 @@ final class StoreTurns: @unchecked Sendable {
   /// compaction.
   private(set) var file: any File
   private let held = Atomic(false)
+  private let suspended = Atomic(false)
   /// Whether it has been this process's turn, but for opening the store.
   private(set) var isUsed = false
   /// The number of turns, and of transactions in one that was kept.
@@ -53,6 +54,12 @@ final class StoreTurns: @unchecked Sendable {
   /// it is, nobody else changes the store.
   var isHeld: Bool { held.load(ordering: .acquiring) }
 
+  /// Whether this process takes no turn, and waits for none. Set by any thread.
+  var isSuspended: Bool {
+    get { suspended.load(ordering: .acquiring) }
+    set { suspended.store(newValue, ordering: .releasing) }
+  }
+
   /// It is this process's turn, and it knows what others have done.
   func noteHeld() {
     isUsed = true
@@ -66,14 +73,15 @@ final class StoreTurns: @unchecked Sendable {
   /// Waits for the lock of the file that has the store's name.
   ///
   /// - Throws: ``StorageError/locked(_:)`` after ``PageStoreOptions/turnWaitLimit``;
-  ///   ``StorageError/nameLost(path:)`` if no file has the name.
+  ///   ``StorageError/nameLost(path:)`` if no file has the name; ``StorageError/suspended``.
   func lock(limit: Duration? = nil) throws(StorageError) {
     let deadline = ContinuousClock.now + (limit ?? waitLimit)
-    if isOwed { letOthersCome() }
+    if isOwed, !isSuspended { letOthersCome() }
     var pause = StoreTurns.shortestPause
     var isWaiting = false
     defer { if isWaiting { file.wait(false) } }
     while true {
+      if isSuspended { throw .suspended }
       if try file.lock(.turn) {
         let named = try identifierOfName()
         if named == file.identifier { return }

@@ -70,6 +70,13 @@ public final class PersistentStoreDescription: Sendable {
     set { state.withLock { $0.options.isReadOnly = newValue } }
   }
 
+  /// Whether several processes write the store in turn: ``PersistentStoreOptions/isShared`` of the
+  /// ``options``.
+  public var isShared: Bool {
+    get { options.isShared }
+    set { state.withLock { $0.options.isShared = newValue } }
+  }
+
   /// Whether a store of an earlier version is migrated; `true` by default.
   public var shouldMigrateStoreAutomatically: Bool {
     get { options.migratesAutomatically }

@@ -64,6 +64,13 @@ struct StoreOpening {
     pageOptions.createIfMissing = !options.isReadOnly && !mustExist
     pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
     pageOptions.durability = options.durability
+    pageOptions.isShared = options.isShared
+    if options.timeout > 0 { pageOptions.turnWaitLimit = .seconds(min(options.timeout, 1e9)) }
+    // Tests that count the operations of a simulated disk have one thread.
+    if !(fileSystem is DiskFileSystem) {
+      pageOptions.turnKeepInterval = .zero
+      pageOptions.turnWaitLimit = .zero
+    }
     // Only on a real disk: a thread that works by the clock would disturb tests that count the
     // operations of a simulated disk.
     if fileSystem is DiskFileSystem { pageOptions.idleLogLimit = options.idleLogLimit }

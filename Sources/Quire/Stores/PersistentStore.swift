@@ -50,7 +50,8 @@ public final class PersistentStore: Sendable {
     self.incremental = incremental
     metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
     hub = pages.attachment { CommitHub() }
-    if entities.schema.history != nil { hub.recordHistory() }
+    // Another process may begin one at any time.
+    if entities.schema.history != nil || pages.isFollowing { hub.recordHistory() }
   }
 
   var identity: StoreIdentity { pages.identity }

@@ -22,6 +22,16 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// what it has saved last; contexts and listeners hear of its saves
   /// (``StoreRemoteChange/isOfAnotherProcess``).
   public var isReadOnly = false
+  /// Whether other processes may have the store open for writing, too: an app and its extension, a
+  /// server and its workers. They save in turn, and each hears of the others' saves
+  /// (``StoreRemoteChange/isOfAnotherProcess``).
+  ///
+  /// The store keeps the mark: from then on every process that opens it for writing shares it, with
+  /// or without this option, and releases that do not know it refuse the store. A save waits for
+  /// its turn, by default 10 seconds, or as long as ``timeout`` says, and then throws
+  /// ``PersistenceError/Code/persistentStoreTimeout``. See
+  /// ``PersistentContainer/suspend()`` for processes that the system suspends.
+  public var isShared = false
   /// Whether pages without a verifiable checksum are read, if their page map is damaged: see
   /// `PageStoreOptions.readsUnvouchedPages`. It is for recovering data from a damaged store without
   /// a backup; the data read may be of different saves. Only together with ``isReadOnly``.

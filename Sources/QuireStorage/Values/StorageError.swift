@@ -86,8 +86,10 @@ public enum StorageError: Error, Hashable, Sendable {
   /// commits with it.
   case logCutShort(path: String, byteCount: Int, atLeast: Int)
 
-  /// Another process has the store open.
+  /// Another process has the store open; or, where processes write in turn, it has its turn.
   case locked(LockOwner)
+  /// The store is suspended here (``PageStore/suspend()``), and is not written until it goes on.
+  case suspended
   /// Another process has changed the store since the snapshot was taken, and what it shows was
   /// overwritten; or so often while it was read that no commit could be read as a whole. Nothing is
   /// wrong with the store: take a new snapshot.
@@ -171,6 +173,8 @@ extension StorageError: CustomStringConvertible {
       "the log \(path) was cut short: it has \(byteCount) bytes, and had at least \(least)"
     case .locked(let owner):
       "the store is in use by \(owner)"
+    case .suspended:
+      "the store is suspended, so that this process holds no lock of it; resume it to write"
     case .snapshotTooOld(let tries):
       tries == 1
         ? "another process has overwritten what this snapshot of the store shows; take a new one"

@@ -162,6 +162,13 @@ extension ContextSave {
       }
     } catch {
       transactions.values.forEach { $0.abort() }
+      if case StorageError.locked(let owner) = error {
+        throw PersistenceError(
+          .persistentStoreTimeout,
+          "the store cannot be written: it is the turn of \(owner), which did not end in time; the "
+            + "changes are still unsaved here, save again",
+          underlying: error)
+      }
       throw PersistenceError(
         .persistentStoreSave, "the store cannot be written", underlying: error)
     }
