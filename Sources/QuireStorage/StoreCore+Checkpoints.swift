@@ -67,10 +67,6 @@ extension StoreCore {
   func makeCheckpoint() throws(StorageError) {
     if isReadOnly { throw .readOnly }
     _ = try enter()
-    if turns != nil {
-      defer { leave() }
-      return try checkpointInTurn()
-    }
     waitForCheckpoint()
     guard let storage, storage.log != nil else { return leave() }
     let running = begin(storage)
@@ -99,8 +95,9 @@ extension StoreCore {
     guard let storage, checkpoint == nil, isCheckpointWorthwhile(storage) else { return }
     let running = begin(storage)
     checkpoint = running
+    // Another process that waits gets its turn after this, and not after the next one either.
     let isOnItsWay =
-      options.checkpointsInBackground
+      options.checkpointsInBackground && turns?.isWanted != true
       && Threads.run { [self] in
         write(running, storage)
         turnstile.enterAfterOthers()

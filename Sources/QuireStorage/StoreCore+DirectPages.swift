@@ -4,7 +4,7 @@ extension StoreCore {
   func directPages(for editor: PageEditor) throws(StorageError) -> DirectPages? {
     guard let storage, let cache = editor.space.cache else { return nil }
     try makeDurable(before: editor.commit)
-    try storage.log?.noteBusy(true)
+    try storage.log?.note(.directPages, isBusy: true)
     let reusesPages = try makeFreePagesReusable(for: editor, cache, storage)
     // After everything that the log could bring back, that a snapshot shows, or that a crash could
     // lead back to; what commits that are synced one by one lead back to is what snapshots get.

@@ -58,7 +58,7 @@ extension StoreCore {
       }
       storage.take(
         try LogWriter(
-          position, file, after: follower.records, storage.checksum,
+          position, file, after: follower.records, storage.checksum, span: follower.span,
           pageSize: geometry.pageSize, imageByteLimit: options.imageByteLimit,
           turn: try LogTurn(from: file, storage.checksum)))
     }
@@ -137,7 +137,7 @@ extension StoreCore {
       try waitUntilDurable(latest.space.commit, in: log, of: storage)
     }
     if !directRuns.isEmpty { try checkpointInTurn() }
-    try log.noteBusy(false)
+    try log.note(.directPages, isBusy: false)
   }
 
   /// A checkpoint during which nobody commits.

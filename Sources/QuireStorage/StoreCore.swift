@@ -82,9 +82,6 @@ final class StoreCore: @unchecked Sendable {
     self.follower = follower
     self.turns = turns
     identity = recovery.identity
-    var options = options
-    // A turn is not given back in the middle of one.
-    if turns != nil { options.checkpointsInBackground = false }
     self.options = options
     geometry = recovery.space.geometry
     registry = recovery.space.registry

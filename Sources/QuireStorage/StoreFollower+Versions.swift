@@ -38,7 +38,7 @@ extension StoreFollower {
     var replay = LogReplay(geometry, path: position.path, found)
     do throws(StorageError) {
       for record in visible {
-        try replay.replay(record, in: window, takesLater: true) { entry in
+        try replay.replay(record, in: window, takesLater: true, span: span) { entry in
           if entry.isWhole { return PageFrame(pageSize: geometry.pageSize) }
           return copy(of: entry.id, in: current.space) ?? later(entry.id)
         }

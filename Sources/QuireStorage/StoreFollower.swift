@@ -36,6 +36,9 @@ final class StoreFollower: @unchecked Sendable {
   private var logIdentifier: FileIdentifier?
   /// The records that the file does not have yet.
   var records = LiveRecords()
+  /// The span of the log in which pages have images that come from other processes' records; see
+  /// ``LogWriter``.
+  var span: UInt64 = 1
   /// Whether what this process has written last does not count, so that all is to be read anew.
   private var isForgotten = false
   /// What this process has left at the end of its last turn.
@@ -280,6 +283,7 @@ final class StoreFollower: @unchecked Sendable {
           let isOther = position?.epoch != log.epoch
           if isOther { records = LiveRecords() }
           records.append(log.takeRecordsOfTurn())
+          span = log.span
           records.remove(through: storage.meta.lastCommit)
           position = LogPosition(
             file: log.file, path: StoreFile.logPath(of: path), version: LogFormat.version,

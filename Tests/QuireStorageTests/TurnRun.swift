@@ -56,6 +56,7 @@ final class TurnRun: @unchecked Sendable {
     options.isShared = true
     options.turnWaitLimit = .zero
     options.turnKeepInterval = .zero
+    options.checkpointsInBackground = false
     options.pageSize = 512
     options.identity = StoreIdentity(high: 1, low: seed)
     options.durability = [.full, .full, .ordered][Int(seed % 3)]

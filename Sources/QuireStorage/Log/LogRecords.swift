@@ -238,11 +238,12 @@ struct LogReplay {
   ///   - takesLater: whether a page may be of this record's commit or a later one, as a checkpoint
   ///     has written it: then it has what the record changes. Whether it is the one that the last
   ///     record leaves, its stamp tells.
+  ///   - span: the span of the log in which whole pages have their image.
   ///   - frame: a page that is changed for the first time, in memory of its own, as it was before;
   ///     any memory if all of it is replaced; `nil` if it cannot be had.
   mutating func replay(
     _ record: LogRecord, in window: LogWindow, images: PageImages? = nil,
-    takesLater: Bool = false,
+    takesLater: Bool = false, span: UInt64 = LogReader.recoveredSpan,
     frame: (PageDifference.Entry) throws(StorageError) -> PageFrame?
   ) throws(StorageError) {
     typealias Format = LogFormat.Record
@@ -282,7 +283,7 @@ struct LogReplay {
         continue
       }
       pages[entry.id] = frame
-      if entry.isWhole { PageWord(Page(frame.base)).imageSpan = LogReader.recoveredSpan }
+      if entry.isWhole { PageWord(Page(frame.base)).imageSpan = span }
       entry.apply(to: frame.base, pageSize: geometry.pageSize)
     }
   }

@@ -1,22 +1,32 @@
 /// What processes that write in turn tell each other in the log's header. Nothing depends on it
 /// after a power failure, as the first of them recovers the store.
-struct LogTurn: Equatable {
-  /// Whether who has its turn is doing something after whose middle the store must be recovered: a
-  /// checkpoint, or pages around the log.
-  var isBusy = false
+struct LogTurn {
+  /// Something in whose middle the store must be recovered if the process dies that has its turn.
+  enum Work: Int, CaseIterable {
+    case checkpoint, directPages
+
+    fileprivate var offset: Int { LogFormat.Header.turn + 8 * rawValue }
+  }
+
   /// Whose turn it is, or was last.
   var owner = LockOwner.unknown
 
   private static let byteCount = 128
-  private static let busyWord = 0
-  private static let checkOffset = 8
-  private static let noteOffset = 16
+  private static let checkOffset = 16
+  private static let noteOffset = 24
 
   init(owner: LockOwner) { self.owner = owner }
 
-  /// Whether that is so in a log.
+  /// Whether a process was doing something when it was last looked at.
   static func isBusy(in log: any File) throws(StorageError) -> Bool {
-    try log.word(at: LogFormat.Header.turn + busyWord) ?? 0 != 0
+    for work in Work.allCases where try log.word(at: work.offset) ?? 0 != 0 { return true }
+    return false
+  }
+
+  static func note(_ work: Work, _ isBusy: Bool, in log: any File) throws(StorageError) {
+    try withUnsafeBytes(of: UInt64(isBusy ? 1 : 0).littleEndian) { word throws(StorageError) in
+      try log.write(word, at: work.offset)
+    }
   }
 
   /// Reads what a log says; of one that is shorter, nothing.
@@ -29,23 +39,25 @@ struct LogTurn: Equatable {
     defer { withExtendedLifetime(memory) {} }
     guard count == memory.byteCount else { return }
     let start = UnsafeRawPointer(memory.base)
-    isBusy = start.u64(at: LogTurn.busyWord) != 0
     let note = UnsafeRawBufferPointer(memory.bytes).dropFirst(LogTurn.noteOffset)
     let whole = UnsafeRawBufferPointer(rebasing: note)
     guard start.u64(at: LogTurn.checkOffset) == checksum.ofLog(whole, epoch: 0) else { return }
     owner = LockOwner(note: String(decoding: note.prefix { $0 != 0 }, as: UTF8.self))
   }
 
+  /// Writes the owner alone.
   func write(to log: any File, _ checksum: Checksum) throws(StorageError) {
     let memory = PageMemory(byteCount: LogTurn.byteCount)
     encode(in: memory.base, checksum)
-    try log.write(memory, at: LogFormat.Header.turn)
+    defer { withExtendedLifetime(memory) {} }
+    try log.write(
+      UnsafeRawBufferPointer(rebasing: memory.bytes[LogTurn.checkOffset...]),
+      at: LogFormat.Header.turn + LogTurn.checkOffset)
   }
 
   /// - Parameter start: ``byteCount`` bytes.
   func encode(in start: UnsafeMutableRawPointer, _ checksum: Checksum) {
     start.initializeMemory(as: UInt8.self, repeating: 0, count: LogTurn.byteCount)
-    start.setU64(isBusy ? 1 : 0, at: LogTurn.busyWord)
     let room = LogTurn.byteCount - LogTurn.noteOffset
     for (index, byte) in owner.note.utf8.prefix(room - 1).enumerated() {
       start.storeBytes(of: byte, toByteOffset: LogTurn.noteOffset + index, as: UInt8.self)

@@ -63,6 +63,8 @@ final class LogWriter {
   private var buffer = PageMemory(byteCount: 0)
   /// What other processes are told, with which this one writes in turn.
   private(set) var turn: LogTurn?
+  /// What the log says that this process is doing; a checkpoint runs beside the writer.
+  private let busy: Mutex<Set<LogTurn.Work>>
   /// The records that were written in this turn.
   private(set) var recordsOfTurn: [LiveRecord] = []
 
@@ -74,7 +76,7 @@ final class LogWriter {
     in fileSystem: any FileSystem, durability: Durability, imageByteLimit: Int, turn: LogTurn?
   ) throws(StorageError) {
     self.turn = turn
-    if turn != nil { span = LogReader.recoveredSpan }
+    busy = Mutex([])
     self.imageByteLimit = imageByteLimit
     checksum = Checksum(identity)
     self.pageSize = pageSize
@@ -93,10 +95,13 @@ final class LogWriter {
   /// - Parameters:
   ///   - file: the log's, opened for writing.
   ///   - records: those that are live.
+  ///   - span: the one in which the pages have their images that the records of others have whole.
   init(
     _ position: LogPosition, _ file: any File, after records: LiveRecords, _ checksum: Checksum,
-    pageSize: Int, imageByteLimit: Int, turn: LogTurn
+    span: UInt64, pageSize: Int, imageByteLimit: Int, turn: LogTurn
   ) throws(StorageError) {
+    busy = Mutex([])
+    self.span = span
     self.imageByteLimit = imageByteLimit
     self.checksum = checksum
     self.pageSize = pageSize
@@ -109,16 +114,16 @@ final class LogWriter {
     tail = Position(offset: position.offset, chain: position.chain)
     liveByteCount = records.byteCount
     allocated = max(try file.byteCount(), LogFormat.initialByteCount)
-    span = LogReader.recoveredSpan
     highestBeforeSpan = records.highestPageCount
   }
 
   /// Says whether what is being done must be recovered if this process dies in the middle of it.
-  func noteBusy(_ isBusy: Bool) throws(StorageError) {
-    guard var turn, turn.isBusy != isBusy else { return }
-    turn.isBusy = isBusy
-    try turn.write(to: file, checksum)
-    self.turn = turn
+  func note(_ work: LogTurn.Work, isBusy: Bool) throws(StorageError) {
+    guard turn != nil else { return }
+    let isChange = busy.withLock { busy in
+      isBusy ? busy.insert(work).inserted : busy.remove(work) != nil
+    }
+    if isChange { try LogTurn.note(work, isBusy, in: file) }
   }
 
   /// Says whose turn it is.
@@ -402,9 +407,7 @@ final class LogWriter {
   /// A checkpoint of everything logged so far begins: from here on images are wanted again.
   func beginSpan() -> Position {
     let end = Position(offset: tail.offset, chain: tail.chain, span: span)
-    // No commit comes in the middle of a checkpoint where processes write in turn; so what has an
-    // image in the log has it since the last one, whoever has put it there.
-    if turn == nil { span += 1 }
+    span += 1
     imageByteCount = 0
     bytesBeforeSpan = liveByteCount
     highestBeforeSpan = highestPageCount

@@ -302,7 +302,7 @@ final class StoreFile: @unchecked Sendable {
     let pages = checkpoint.pages()
     do throws(StorageError) {
       try saveImages(of: checkpoint.pagesWithoutImage(pages), checkpoint)
-      try log?.noteBusy(true)
+      try log?.note(.checkpoint, isBusy: true)
       imagesAreNeeded = true
       try writePages(pages, checkpoint)
       if durability != .none { try sync(for: .checkpointPages) }
@@ -319,7 +319,7 @@ final class StoreFile: @unchecked Sendable {
       isClean: isClosing)
     do throws(StorageError) {
       try write(next, for: .checkpointMeta)
-      try log?.noteBusy(false)
+      try log?.note(.checkpoint, isBusy: false)
       try checkNames(log)
     } catch {
       // Whatever the reason: if the meta page counts, the log is history.
