@@ -91,9 +91,23 @@ extension PageStore {
       return try openFollower(file, path, options, fileSystem)
     }
     // Not known of a file that is damaged: the opening says what is wrong with it.
-    let isShared = (try? IdentityPage.read(from: file, path: path))?.features.isShared ?? false
-    if !options.isReadOnly, isShared { return try openShared(file, path, options, fileSystem) }
-    try lock(file, options.isReadOnly ? .shared : .exclusive, path, fileSystem)
+    var isShared: Bool {
+      (try? IdentityPage.read(from: file, path: path))?.features.isShared ?? false
+    }
+    let start = ContinuousClock.now
+    while true {
+      if !options.isReadOnly, isShared { return try openShared(file, path, options, fileSystem) }
+      do throws(StorageError) {
+        try lock(file, options.isReadOnly ? .shared : .exclusive, path, fileSystem)
+        break
+      } catch {
+        // Perhaps by another process that is about to share it.
+        guard options.isShared, case .locked = error,
+          ContinuousClock.now - start < options.turnWaitLimit
+        else { throw error }
+        Posix.pause(milliseconds: 5)
+      }
+    }
     // Locked, but is it still the file that the path names? If not, the caller looks again.
     guard try fileSystem.identifier(of: path) == file.identifier else {
       throw .notFound(path: path)

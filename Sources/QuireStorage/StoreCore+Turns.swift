@@ -15,7 +15,10 @@ extension StoreCore {
     guard let turns, let follower else { return }
     turns.noteUse()
     if turns.isHeld { return }
-    try turns.lock(limit: limit)
+    try turns.lock(limit: limit) {
+      // So that little is left to be read when it is this one's turn.
+      do throws(StorageError) { try follower.follow(self) } catch {}
+    }
     let former = latestVersion.space.commit
     do throws(StorageError) {
       try follower.beginTurn(self, turns) { find throws(StorageError) in
@@ -50,7 +53,9 @@ extension StoreCore {
     let storage = StoreFile(
       turns.file, path: turns.path, in: turns.fileSystem, page: page, meta: meta,
       pageCount: latestVersion.space.pageCount, isMetaSpare: false, isAtRest: true,
-      durability: durability, options: options)
+      durability: durability,
+      // What another process may have given up of it is missed on a full disk alone.
+      reserve: self.storage?.file === turns.file ? self.storage?.reserve : nil, options: options)
     if let position = follower.position {
       let file = try turns.fileSystem.open(position.path, .write)
       guard file.identifier == position.file.identifier else {
@@ -116,7 +121,7 @@ extension StoreCore {
       return giveUpTurn(turns)
     }
     guard !isWaitingForDisk else { return }
-    if turns.keepInterval > .zero, !isClosed, !turns.isSuspended, !turns.isWanted {
+    if turns.keepInterval > .zero, !isClosed, !turns.isSuspended, !turns.isOver {
       watchTurn(turns)
       return
     }
@@ -228,7 +233,7 @@ extension StoreCore {
       turns.isWatched = false
       return nil
     }
-    let isIdle = turns.useCount == count || turns.isWanted
+    let isIdle = turns.useCount == count || turns.isOver
     guard isIdle, checkpoint == nil, !isWaitingForDisk else { return turns.useCount }
     turns.isWatched = false
     endTurn()

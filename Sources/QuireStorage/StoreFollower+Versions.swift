@@ -31,7 +31,7 @@ extension StoreFollower {
       if !chain.isEmpty { return .unfinished }
       // When it is whole it has the same beginning, by which it would not be noticed.
       let isBegun = try found.isBegun(
-        at: position.offset, chain: position.chain, after: current.space.commit, in: window)
+        position.offset, chain: position.chain, after: current.space.commit, in: window)
       return isBegun ? .unfinished : .nothing
     }
     guard visible.allSatisfy(\.isPossible) else { return .impossible }

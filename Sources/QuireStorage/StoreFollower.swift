@@ -44,6 +44,8 @@ final class StoreFollower: @unchecked Sendable {
   /// What this process has left at the end of its last turn.
   private var left: (moment: Recovery.Moment, log: FileIdentifier?, chain: UInt64?)?
   private let look = Mutex(Look())
+  /// When the log is asked next whether it has a name.
+  private var nextNameCheck = ContinuousClock.now
   /// Whether a thread looks from time to time.
   private let isWatched = Atomic(false)
 
@@ -120,11 +122,9 @@ final class StoreFollower: @unchecked Sendable {
       start = try Words(file, at: LogFormat.recordsStart)
     }
 
+    /// Of a log that is not removed: that changes the meta pages.
     func isUnchanged() throws(StorageError) -> Bool {
-      // A log that was removed, or replaced by a recovery, changes no more.
-      guard try file.currentNameCount() > 0, try Words(file, at: offset) == end else {
-        return false
-      }
+      guard try Words(file, at: offset) == end, try !LogTurn.isReplaced(file) else { return false }
       return try Words(file, at: LogFormat.recordsStart) == start
     }
   }
@@ -133,11 +133,13 @@ final class StoreFollower: @unchecked Sendable {
   private func mayHaveChanged() throws(StorageError) -> Bool {
     let look = look.withLock { $0 }
     guard let file = look.file, ContinuousClock.now < look.deadline else { return true }
+    guard try look.moment?.isStill(in: file, pageSize: geometry.pageSize) == true else {
+      return true
+    }
+    // What replaces a file with a log closes it before.
     if let log = look.log { return try !log.isUnchanged() }
-    // What replaces a file with a log removes the log.
     if try isOtherFile(file) { return true }
-    if try hasOtherLog(look.foreignLog) { return true }
-    return try look.moment?.isStill(in: file, pageSize: geometry.pageSize) != true
+    return try hasOtherLog(look.foreignLog)
   }
 
   // MARK: Following
@@ -251,11 +253,12 @@ final class StoreFollower: @unchecked Sendable {
   /// Whether nothing has changed since the last look, by all that could.
   private func isUnchanged() throws(StorageError) -> Bool {
     guard try moment.isStill(in: file, pageSize: geometry.pageSize) else { return false }
+    nextNameCheck = .now
     guard let log = look.withLock({ $0.log }) else {
       guard position == nil else { return false }
       return try fileSystem.identifier(of: StoreFile.logPath(of: path)) == nil
     }
-    guard try log.isUnchanged() else { return false }
+    guard try log.isUnchanged(), try log.file.currentNameCount() > 0 else { return false }
     return try !LogTurn.isBusy(in: log.file)
   }
 
@@ -368,6 +371,8 @@ final class StoreFollower: @unchecked Sendable {
       let now = ContinuousClock.now
       // Whatever changes after it was looked at is found by the next look.
       let seen = try Recovery.Moment(file, pageSize: geometry.pageSize)
+      // Closing changes the meta pages before the log goes.
+      if seen != moment { nextNameCheck = now }
       if try isOtherFile() {
         guard try beginAgain(core) else { return .behind }
         continue
@@ -415,7 +420,12 @@ final class StoreFollower: @unchecked Sendable {
   /// Whether the store, or its log, is another file than it was.
   private func isOtherFile() throws(StorageError) -> Bool {
     if try isOtherFile(file) { return true }
-    if let position { return try position.file.currentNameCount() == 0 }
+    if let position {
+      let now = ContinuousClock.now
+      if now < nextNameCheck, try !LogTurn.isReplaced(position.file) { return false }
+      nextNameCheck = now + StoreFollower.nameInterval
+      return try position.file.currentNameCount() == 0
+    }
     return try hasOtherLog(logIdentifier)
   }
 

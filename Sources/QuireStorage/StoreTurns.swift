@@ -26,6 +26,7 @@ final class StoreTurns: @unchecked Sendable {
   private let suspended = Atomic(false)
   /// Whether it has been this process's turn, but for opening the store.
   private(set) var isUsed = false
+  private var start = ContinuousClock.now
   /// The number of turns, and of transactions in one that was kept.
   private(set) var useCount = 0
   /// Whether a thread gives the turn back when it is not used.
@@ -39,7 +40,10 @@ final class StoreTurns: @unchecked Sendable {
   /// How long a process that has given its turn to another waits for it to come.
   private static let handOverLimit = Duration.milliseconds(10)
   private static let shortestPause = Duration.microseconds(20)
-  private static let longestPause = Duration.milliseconds(1)
+  private static let longestPause = Duration.microseconds(250)
+  /// How long a process may use a turn that another waits for: to begin one takes as long as some
+  /// hundred small commits.
+  private static let longestTurn = Duration.milliseconds(6)
 
   init(_ file: any File, path: String, in fileSystem: any FileSystem, _ options: PageStoreOptions) {
     self.file = file
@@ -63,6 +67,7 @@ final class StoreTurns: @unchecked Sendable {
   /// It is this process's turn, and it knows what others have done.
   func noteHeld() {
     isUsed = true
+    start = .now
     held.store(true, ordering: .releasing)
   }
 
@@ -72,9 +77,12 @@ final class StoreTurns: @unchecked Sendable {
 
   /// Waits for the lock of the file that has the store's name.
   ///
+  /// - Parameter wait: is called each time that another has it.
   /// - Throws: ``StorageError/locked(_:)`` after ``PageStoreOptions/turnWaitLimit``;
   ///   ``StorageError/nameLost(path:)`` if no file has the name; ``StorageError/suspended``.
-  func lock(limit: Duration? = nil) throws(StorageError) {
+  func lock(
+    limit: Duration? = nil, whileWaiting wait: () -> Void = {}
+  ) throws(StorageError) {
     let deadline = ContinuousClock.now + (limit ?? waitLimit)
     if isOwed, !isSuspended { letOthersCome() }
     var pause = StoreTurns.shortestPause
@@ -95,6 +103,7 @@ final class StoreTurns: @unchecked Sendable {
       guard ContinuousClock.now < deadline else { throw .locked(owner) }
       if !isWaiting { file.wait(true) }
       isWaiting = true
+      wait()
       Threads.sleep(for: pause)
       pause = min(pause * 2, StoreTurns.longestPause)
     }
@@ -133,6 +142,9 @@ final class StoreTurns: @unchecked Sendable {
     guard hasWaiter else { return false }
     return vainCount == 0 || ContinuousClock.now >= ignoresQueueUntil
   }
+
+  /// Whether somebody else wants the turn, and has waited for it long enough.
+  var isOver: Bool { isWanted && ContinuousClock.now - start > StoreTurns.longestTurn }
 
   /// Gives the lock back.
   func unlock() {

@@ -86,7 +86,7 @@ private final class DiskFile: File {
     try Posix.status(usable(), path).nameCount
   }
 
-  func byteCount() throws(StorageError) -> Int { try Posix.status(usable(), path).byteCount }
+  func byteCount() throws(StorageError) -> Int { try Posix.byteCount(usable(), path) }
 
   func read(
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer

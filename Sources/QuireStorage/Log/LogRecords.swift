@@ -60,35 +60,32 @@ struct LogRecords {
   private mutating func record(
     after commit: CommitNumber, chain: UInt64, at offset: Int, in window: LogWindow
   ) throws(StorageError) -> LogRecord? {
-    for start in [offset, LogFormat.recordsStart] {
-      if let record = try record(at: start, in: window), record.epoch == epoch,
-        record.previous == chain, record.commit == commit.next
-      {
-        return record
-      }
+    for start in [offset, LogFormat.recordsStart]
+    where try isBegun(at: start, chain: chain, after: commit, in: window) {
+      if let record = try record(at: start, in: window) { return record }
     }
     return nil
   }
 
-  /// Whether the record that follows is begun, and not whole: it is being written, or a process has
-  /// died in its middle.
+  /// Whether the record that follows is begun, and perhaps not whole: it is being written, or a
+  /// process has died in its middle.
   func isBegun(
-    at offset: Int, chain: UInt64, after commit: CommitNumber, in window: LogWindow
+    _ offset: Int, chain: UInt64, after commit: CommitNumber, in window: LogWindow
+  ) throws(StorageError) -> Bool {
+    if try isBegun(at: offset, chain: chain, after: commit, in: window) { return true }
+    return try isBegun(at: LogFormat.recordsStart, chain: chain, after: commit, in: window)
+  }
+
+  private func isBegun(
+    at start: Int, chain: UInt64, after commit: CommitNumber, in window: LogWindow
   ) throws(StorageError) -> Bool {
     typealias Format = LogFormat.Record
-    for start in [offset, LogFormat.recordsStart]
-    where start + Format.headerByteCount <= fileByteCount {
-      guard let header = try window.bytes(at: start, count: Format.headerByteCount) else {
-        continue
-      }
-      if header.u64(at: Format.magic) == LogFormat.recordMagic,
-        header.u64(at: Format.epoch) == epoch, header.u64(at: Format.previous) == chain,
-        header.u64(at: Format.commit) == commit.next.rawValue
-      {
-        return true
-      }
-    }
-    return false
+    guard start + Format.headerByteCount <= fileByteCount,
+      let header = try window.bytes(at: start, count: Format.headerByteCount)
+    else { return false }
+    return header.u64(at: Format.magic) == LogFormat.recordMagic
+      && header.u64(at: Format.epoch) == epoch && header.u64(at: Format.previous) == chain
+      && header.u64(at: Format.commit) == commit.next.rawValue
   }
 
   /// A record that is whole in itself, or `nil`.

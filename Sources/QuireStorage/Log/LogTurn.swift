@@ -12,8 +12,9 @@ struct LogTurn {
   var owner = LockOwner.unknown
 
   private static let byteCount = 128
-  private static let checkOffset = 16
-  private static let noteOffset = 24
+  private static let replacedOffset = 16
+  private static let checkOffset = 24
+  private static let noteOffset = 32
 
   init(owner: LockOwner) { self.owner = owner }
 
@@ -21,6 +22,19 @@ struct LogTurn {
   static func isBusy(in log: any File) throws(StorageError) -> Bool {
     for work in Work.allCases where try log.word(at: work.offset) ?? 0 != 0 { return true }
     return false
+  }
+
+  /// Whether a recovery puts, or has put, a copy in the place of a log. Readers ask for this: what
+  /// names the file has, they would have to ask together with its times, and the writer would wait
+  /// for it (``Posix/byteCount(_:_:)``).
+  static func isReplaced(_ log: any File) throws(StorageError) -> Bool {
+    try log.word(at: LogFormat.Header.turn + replacedOffset) ?? 0 != 0
+  }
+
+  static func noteReplaced(_ log: any File) throws(StorageError) {
+    try withUnsafeBytes(of: UInt64(1).littleEndian) { word throws(StorageError) in
+      try log.write(word, at: LogFormat.Header.turn + replacedOffset)
+    }
   }
 
   static func note(_ work: Work, _ isBusy: Bool, in log: any File) throws(StorageError) {

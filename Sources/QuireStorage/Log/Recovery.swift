@@ -297,6 +297,7 @@ struct Recovery {
       if end < log.fileByteCount { try file.truncate(to: log.fileByteCount) }
       try file.makeDurable(for: .recoveredLog)
       try storeFile.checkName(path, in: fileSystem)
+      try LogTurn.noteReplaced(try fileSystem.open(logPath, .write))
       try fileSystem.replace(StoreFile.logPath(of: path), by: temporary)
     } catch {
       do throws(StorageError) { try fileSystem.remove(temporary) } catch {}

@@ -45,11 +45,13 @@ final class StoreFile: @unchecked Sendable {
   /// This process, for others that write the store in turn; `nil` if it is this one's alone.
   private let turnOwner: LockOwner?
 
-  /// - Parameter isAtRest: whether surely no process has died in the middle of something.
+  /// - Parameters:
+  ///   - isAtRest: whether surely no process has died in the middle of something.
+  ///   - reserve: that of the same file in an earlier turn.
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, page: IdentityPage,
     meta: MetaPage, pageCount: UInt32, isMetaSpare: Bool, isAtRest: Bool = false,
-    durability: Durability? = nil, options: PageStoreOptions
+    durability: Durability? = nil, reserve: DiskReserve? = nil, options: PageStoreOptions
   ) {
     turnOwner = page.features.isShared ? fileSystem.currentOwner() : nil
     self.isMetaSpare = isMetaSpare
@@ -63,8 +65,10 @@ final class StoreFile: @unchecked Sendable {
     largestLogByteLimit = options.checkpointByteLimit
     logByteLimit = min(4 << 20, options.checkpointByteLimit)
     imageByteLimit = options.imageByteLimit
-    reserve = DiskReserve(
-      file, pagesByteCount: Int(pageCount) * page.pageSize, limit: options.reserveByteLimit)
+    self.reserve =
+      reserve
+      ?? DiskReserve(
+        file, pagesByteCount: Int(pageCount) * page.pageSize, limit: options.reserveByteLimit)
     // The last process may have ended while overwriting pages.
     imagesAreNeeded = !meta.isClean && !isAtRest
   }

@@ -23,9 +23,9 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// How long a transaction of a shared store waits for other processes' turns before it throws
   /// ``StorageError/locked(_:)``.
   public var turnWaitLimit = Duration.seconds(10)
-  /// How long a process of a shared store keeps its turn after a commit while no other waits for
-  /// one.
-  package var turnKeepInterval = Duration.milliseconds(2)
+  /// How long a process of a shared store keeps its turn that does not use it; zero to give it up
+  /// after each transaction.
+  package var turnKeepInterval = Duration.milliseconds(1)
   /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and
   /// 1024 are for tests.
   public var pageSize = 4096

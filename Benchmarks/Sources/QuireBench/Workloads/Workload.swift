@@ -32,7 +32,7 @@ struct Workload: Sendable {
     .kvSeqPut, .kvRandPut, .kvRandGet, .kvScan, .kvBulk,
     .kviSeqPut, .kviRandPut, .kviRandGet, .kviScan, .kviBulk,
     .kvLargeScan, .kvLargeUpdate,
-    .durableCommit, .durableCommit8, .concurrency, .processes1, .processes2, .processes4,
+    .durableCommit, .durableCommit8, .concurrency, .processes1, .processes2, .processes4, .turns2,
     .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objRelease, .objFetchByID,
     .objFetchBySlug, .objBeginsWith, .objFilterAndSort, .objLiveList, .objTraverse, .objGroup,

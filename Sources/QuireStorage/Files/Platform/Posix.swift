@@ -135,6 +135,18 @@ enum Posix {
       nameCount: Int(status.st_nlink), isRegular: status.st_mode & S_IFMT == S_IFREG)
   }
 
+  /// The length of a file. `fstat` would tell it as well; but since Linux 6.13 the next write to a
+  /// file whose times were asked for changes its inode, which the writer's next sync has to wait
+  /// for. Nothing here depends on the position in the file.
+  static func byteCount(_ descriptor: Int32, _ path: String) throws(StorageError) -> Int {
+    var byteCount: off_t = 0
+    _ = try check("lseek", path) {
+      byteCount = lseek(descriptor, 0, SEEK_END)
+      return byteCount < 0 ? -1 : 0
+    }
+    return Int(byteCount)
+  }
+
   /// Whether there is a file of that name, as far as the system tells.
   static func isNamed(_ path: String) -> Bool { access(path, F_OK) == 0 || errno != ENOENT }
 

@@ -16,14 +16,24 @@ enum Concurrency {
   /// What the writer is to do.
   final class Writing {
     fileprivate let deadline: ContinuousClock.Instant
+    private let batchCount: Int
+    /// The first index; other writers have others.
+    private let start: Int
     fileprivate(set) var count = 0
-    fileprivate init(_ deadline: ContinuousClock.Instant) { self.deadline = deadline }
+
+    fileprivate init(
+      _ deadline: ContinuousClock.Instant, batchCount: Int = Concurrency.batchCount, start: Int = 0
+    ) {
+      self.deadline = deadline
+      self.batchCount = batchCount
+      self.start = start
+    }
 
     /// The numbers for one commit; `nil` when time is up.
     func nextBatch() -> [Int]? {
       guard ContinuousClock.now < deadline else { return nil }
       defer { count += batchCount }
-      return (count..<count + batchCount).map(Concurrency.newNumber)
+      return (start + count..<start + count + batchCount).map(Concurrency.newNumber)
     }
   }
 
@@ -110,6 +120,51 @@ enum Concurrency {
       reading.sum, .expected((0..<reading.count).lazy.map(readNumber), withKeys: false),
       "what was got")
     print(reading.count)
+  }
+
+  /// Where the indexes of a process's numbers begin that writes in turn with others.
+  private static func start(ofTurns process: Int) -> Int { process << 40 }
+
+  /// Processes that each commit one entry at a time.
+  static func measureTurns(_ run: Run, processes: Int, _ steps: some KeyValueSteps) throws {
+    let counts = Mutex(Array(repeating: 0, count: processes))
+    try run.time {
+      try Threads.run(processes) { number in
+        let text = try ChildProcess.output(of: [
+          "turns", "\(run.count)", run.folder.path(percentEncoded: false), run.mode.rawValue,
+          run.engine.rawValue, "\(number)",
+        ])
+        guard let count = Int(text.filter(\.isNumber)) else {
+          throw BenchmarkError("a writer says “\(text)”")
+        }
+        counts.withLock { $0[number] = count }
+      }
+    }
+    let written = counts.withLock { $0 }
+    run.record("proc_turns_\(processes)", written.reduce(0, +))
+    var expected = KeyValueSum.expected(0..<startCount)
+    for (number, count) in written.enumerated() {
+      let start = start(ofTurns: number)
+      expected = expected + .expected((start..<start + count).lazy.map(newNumber))
+    }
+    try run.expect(try steps.sum(run), expected, "what was there at the end")
+  }
+
+  /// What such a process does.
+  ///
+  /// - Parameter words: seconds, folder, mode, engine, number.
+  static func takeTurnsInChild(_ words: [String]) throws {
+    guard words.count == 5, let count = Int(words[0]), let mode = Mode(rawValue: words[2]),
+      let engine = Contender.Engine(rawValue: words[3]), let number = Int(words[4]),
+      let steps = KeyKind.bytes.engines.first(where: { $0.0 == engine })?.1
+    else { throw BenchmarkError(QuireBench.usage) }
+    let run = Run(
+      count: count, folder: URL(filePath: words[1], directoryHint: .isDirectory), mode: mode,
+      engine: engine)
+    let writing = Writing(
+      ContinuousClock.now + .seconds(count), batchCount: 1, start: start(ofTurns: number))
+    try steps.writeInTurn(writing, run)
+    print(writing.count)
   }
 
   private static func readNumber(_ index: Int) -> Int {

@@ -22,6 +22,8 @@ protocol KeyValueSteps: Sendable {
   func writeAndRead(_ run: Run) throws
   /// Opens the store, and writes until the time is up.
   func write(_ work: Concurrency.Writing, _ run: Run) throws
+  /// Opens the store that others write, too, and writes until the time is up.
+  func writeInTurn(_ work: Concurrency.Writing, _ run: Run) throws
   /// Opens the store that another process writes, and reads until the time is up.
   func read(_ work: Concurrency.Reading, _ run: Run) throws
   /// What is in the store.

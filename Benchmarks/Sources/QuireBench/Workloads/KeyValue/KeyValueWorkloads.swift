@@ -155,6 +155,16 @@ extension Workload {
       })
   }
 
+  static let turns2 = Workload(
+    name: "turns_2", summary: "N seconds of two processes that commit one entry at a time",
+    count: 5, shortCount: 1, modes: [.ordered, .full], countIsSeconds: true,
+    parts: [Part(name: "proc_turns_2", goals: [Goal(.times(1, .sqlite))])],
+    contenders: KeyKind.bytes.engines.map { engine, steps in
+      Contender(
+        engine: engine, fixture: { try steps.makeConcurrencyFixture($0) },
+        body: { try Concurrency.measureTurns($0, processes: 2, steps) })
+    })
+
   static let kvOpenCloseSmall = openAndClose(
     "kv_open_close_small", "a store of 300 KB", OpenedStore.smallCount, openings: 1_000)
   static let kvOpenClose = openAndClose(

@@ -121,6 +121,8 @@ struct LMDBKeyValue: KeyValueSteps {
     while let batch = work.nextBatch() { try put(batch, data, environment) }
   }
 
+  func writeInTurn(_ work: Concurrency.Writing, _ run: Run) throws { try write(work, run) }
+
   func read(_ work: Concurrency.Reading, _ run: Run) throws {
     let environment = try open(run)
     let data = KeyValueData()

@@ -133,6 +133,15 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
     try store.close()
   }
 
+  func writeInTurn(_ work: Concurrency.Writing, _ run: Run) throws {
+    var options = try options(run)
+    options.isShared = true
+    let store = try PageStore.open(run.path("store.quire"), options: options)
+    let data = KeyValueData()
+    while let batch = work.nextBatch() { try put(batch, data, store) }
+    try store.close()
+  }
+
   /// A snapshot that the writer has written over is taken anew; that counts no read.
   func read(_ work: Concurrency.Reading, _ run: Run) throws {
     var options = PageStoreOptions()
@@ -190,10 +199,15 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
 
   private func open(_ run: Run, cache: QuireCache? = nil) throws -> PageStore {
     if run.mode == .memory { return .inMemory() }
+    return try PageStore.open(
+      run.path("store.quire"), options: try options(run, cache: cache ?? self.cache))
+  }
+
+  private func options(_ run: Run, cache: QuireCache = .resident) throws -> PageStoreOptions {
     var options = PageStoreOptions()
     options.durability = try QuireDurability.of(run.mode)
-    if cache ?? self.cache == .resident { options.cacheByteLimit = 512 << 20 }
-    return try PageStore.open(run.path("store.quire"), options: options)
+    if cache == .resident { options.cacheByteLimit = 512 << 20 }
+    return options
   }
 
   private func create(_ run: Run, cache: QuireCache? = nil) throws -> PageStore {

@@ -142,6 +142,8 @@ struct SQLiteKeyValue: KeyValueSteps {
     }
   }
 
+  func writeInTurn(_ work: Concurrency.Writing, _ run: Run) throws { try write(work, run) }
+
   func read(_ work: Concurrency.Reading, _ run: Run) throws {
     let database = try open(run, isShared: true)
     database.waitForOthers(60_000)
