@@ -24,3 +24,19 @@ extension PersistenceError {
     }
   }
 }
+
+extension Error {
+  /// Whether another process has overwritten the state that was read.
+  var isOfOvertakenState: Bool {
+    if case .snapshotTooOld? = ofEngine { true } else { false }
+  }
+
+  /// The engine's error that this is, or was caused by.
+  var ofEngine: StorageError? {
+    switch self {
+    case let error as StorageError: error
+    case let error as PersistenceError: error.underlying?.ofEngine
+    default: nil
+    }
+  }
+}

@@ -108,7 +108,12 @@ public final class PageStore: Sendable {
     progress: @escaping (_ done: Int, _ total: Int) -> Void
   ) throws(StorageError) -> CheckReport {
     try checkOpen()
-    return try core.check(progress: progress)
+    do throws(StorageError) {
+      return try core.check(progress: progress)
+    } catch .snapshotTooOld(let tries) {
+      guard isShared else { throw .snapshotTooOld(tries: tries) }
+      return try core.inTurn { () throws(StorageError) in try core.check(progress: progress) }
+    }
   }
 
   // MARK: Writing
@@ -221,8 +226,8 @@ public final class PageStore: Sendable {
   /// end one that does, and others could not write meanwhile.
   ///
   /// Waits for the write transaction under way, and until its commit is on disk. From then on
-  /// ``beginWrite()`` throws ``StorageError/suspended``; the store can be read. A store that is only
-  /// read here, or in memory, has no lock: nothing happens.
+  /// ``beginWrite()`` throws ``StorageError/suspended``; the store can be read. A store that is
+  /// only read here, or in memory, has no lock: nothing happens.
   ///
   /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction;
   ///   ``StorageError/invalidArgument(_:)`` if the store is not shared, as it is locked while it is
@@ -235,10 +240,31 @@ public final class PageStore: Sendable {
   /// The store can be written again after ``suspend()``.
   public func resume() { core.resume() }
 
+  /// Whether several processes write the store in turn.
+  package var isShared: Bool { core.turns != nil }
+
+  /// Calls `body`; and once more in a turn of this process, in which nobody else writes, if it is
+  /// overtaken: if another process has overwritten what it reads.
+  package func steadily<R>(
+    isOvertaken: (any Error) -> Bool = PageStore.isOvertaken, _ body: () throws -> R
+  ) throws -> R {
+    do {
+      return try body()
+    } catch {
+      guard isShared, isOvertaken(error) else { throw error }
+      return try core.inTurn(body)
+    }
+  }
+
+  package static func isOvertaken(_ error: any Error) -> Bool {
+    if case StorageError.snapshotTooOld = error { true } else { false }
+  }
+
   // MARK: Copies
 
   /// Writes the newest commit to a new file, a store of its own with the same identity. Writers and
-  /// readers continue meanwhile; their changes are not in the copy.
+  /// readers continue meanwhile; their changes are not in the copy. If another process, with which
+  /// this one writes in turn, overwrites what is being copied, the copy is made anew in a turn.
   ///
   /// - Parameters:
   ///   - path: the path of the copy, where no file may exist.
@@ -251,11 +277,13 @@ public final class PageStore: Sendable {
     to path: String, in fileSystem: any FileSystem = DiskFileSystem(),
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
   ) throws {
-    let version = try newestVersion()
-    guard try fileSystem.identifier(of: path) == nil else {
-      throw StorageError.alreadyExists(path: path)
+    try steadily {
+      let version = try newestVersion()
+      guard try fileSystem.identifier(of: path) == nil else {
+        throw StorageError.alreadyExists(path: path)
+      }
+      try core.backUp(version, to: path, in: fileSystem, progress: progress)
     }
-    try core.backUp(version, to: path, in: fileSystem, progress: progress)
   }
 
   /// Rewrites the store with full pages and without free ones, to a new file that replaces the old

@@ -41,6 +41,20 @@ extension StoreCore {
     WorkerThreads.shared.run { [identity] in attachment.store(identity, didMoveTo: newest) }
   }
 
+  /// Calls `body` in a turn of this process.
+  func inTurn<R, E: Error>(_ body: () throws(E) -> R) throws -> R {
+    _ = try enter(forLong: true)
+    defer { leave() }
+    return try body()
+  }
+
+  /// The same for what throws the engine's errors alone.
+  func inTurn<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    _ = try enter(forLong: true)
+    defer { leave() }
+    return try body()
+  }
+
   /// Goes on with what others have left.
   private func goOn(_ turns: StoreTurns, _ follower: StoreFollower) throws(StorageError) {
     let page = try IdentityPage.read(from: turns.file, path: turns.path)

@@ -158,14 +158,16 @@ extension PageStore {
     replacing path: String, in fileSystem: any FileSystem = DiskFileSystem(),
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
   ) throws {
-    let version = try newestVersion()
     if let own = self.path, let found = try fileSystem.identifier(of: path),
       try fileSystem.identifier(of: own) == found
     {
       throw StorageError.invalidArgument("\(path) is the store itself, which is no backup")
     }
-    let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
-    try replacement.write(version, syncs: (.backup, .backupFolder), progress: progress)
+    try steadily {
+      let version = try newestVersion()
+      let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
+      try replacement.write(version, syncs: (.backup, .backupFolder), progress: progress)
+    }
   }
 
   /// Replaces a store with the newest commit of this store, which is a backup of it.

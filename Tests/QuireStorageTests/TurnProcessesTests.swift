@@ -128,4 +128,42 @@ import Testing
       }
     }
   }
+
+  /// Programs of their own, which have all the threads of the engine: turns are kept for a while,
+  /// and checkpoints run in the background.
+  @Test func `programs of several threads write in turn`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/store"
+    async let one: Void = Self.program(0, path)
+    async let two: Void = Self.program(2, path)
+    _ = await (one, two)
+    let store = try PageStore.open(path)
+    try store.read { snapshot in
+      try Counting.check(snapshot, 0..<4)
+      for process in 0..<4 as Range<Int64> {
+        #expect(try Counting.count(of: process, in: snapshot) > 0)
+      }
+    }
+    #expect(try store.check().isSound)
+    try store.close()
+    #expect(folder.names == ["store"])
+  }
+
+  private static func program(_ number: Int64, _ path: String) async {
+    await #expect(processExitsWith: .success) { [number = number as Int64, path = path as String] in
+      let store = try PageStore.open(
+        path, options: Counting.options(number == 0 ? .full : .ordered))
+      let end = ContinuousClock.now + .seconds(2)
+      runOnThreads(2) { thread in
+        do {
+          while ContinuousClock.now < end {
+            _ = try Counting.commit(number + Int64(thread), to: store)
+          }
+        } catch {
+          fatalError("\(error)")
+        }
+      }
+      try store.close()
+    }
+  }
 }

@@ -78,6 +78,83 @@ import Testing
     #expect(try one.read { try Proof.values($0) } == [4, 4, 4, 4, 4, 4])
   }
 
+  @Test func `a store that goes, or is replaced, is no store for a turn`() throws {
+    let (one, other) = (try opened(1), try opened(2))
+    try Proof.put(one, 0..<6, 1)
+    try one.backUp(to: "backup", in: disk)
+    try Proof.put(other, 0..<6, 2)
+    #expect(try one.read { try Proof.values($0) } == [2, 2, 2, 2, 2, 2])
+    var options = PageStoreOptions()
+    options.isReadOnly = true
+    let backup = try PageStore.open("backup", options: options, in: disk)
+    try backup.restore(to: "store", in: disk)
+    // An earlier state: whoever has written the later one is told.
+    #expect(throws: StorageError.replaced(path: "store")) { try other.beginWrite().abort() }
+    #expect(throws: StorageError.replaced(path: "store")) { try one.beginWrite().abort() }
+    let third = try opened(3, isShared: false)
+    #expect(try third.read { try Proof.values($0) } == [1, 1, 1, 1, 1, 1])
+    try Proof.put(third, 0..<6, 3)
+    try third.close()
+    let fourth = try opened(4)
+    try PageStore.destroy("store", isForced: false, in: disk)
+    #expect(throws: StorageError.nameLost(path: "store")) { try fourth.beginWrite().abort() }
+    #expect(try fourth.read { try Proof.values($0) } == [3, 3, 3, 3, 3, 3])
+  }
+
+  @Test func `a copy and a check are made, whoever writes meanwhile`() throws {
+    var options = Proof.options
+    options.isShared = true
+    options.cacheByteLimit = 0
+    options.turnWaitLimit = .zero
+    options.turnKeepInterval = .zero
+    let process = OtherProcess(disk, number: 1)
+    let one = try PageStore.open("store", options: options, in: process)
+    let other = try opened(2)
+    try Proof.put(one, 0..<300, 1)
+    // Called on this very thread.
+    nonisolated(unsafe) var number: UInt8 = 1
+    nonisolated(unsafe) var refusals = 0
+    process.beforeEachRead {
+      do {
+        try Proof.put(other, 0..<300, number &+ 1)
+        try other.checkpoint()
+        number &+= 1
+      } catch StorageError.locked {
+        refusals += 1
+      } catch {
+        Issue.record(error)
+      }
+    }
+    #expect(try one.check().isSound)
+    #expect(refusals > 0)
+    try one.backUp(to: "backup", in: disk)
+    process.beforeEachRead(nil)
+    options.isReadOnly = true
+    let backup = try PageStore.open("backup", options: options, in: disk)
+    #expect(try Set(backup.read { try Proof.values($0) }).count == 1)
+    #expect(number > 3)
+  }
+
+  @Test func `a suspended store has no lock, and takes none`() throws {
+    let (one, other) = (try opened(1), try opened(2))
+    try Proof.put(one, 0..<6, 1)
+    let transaction = try one.beginWrite()
+    #expect(throws: StorageError.writerBusy) { try one.suspend() }
+    transaction.abort()
+    try one.suspend()
+    #expect(throws: StorageError.suspended) { try one.beginWrite().abort() }
+    try Proof.put(other, 0..<6, 2)
+    #expect(try one.read { try Proof.values($0) } == [2, 2, 2, 2, 2, 2])
+    one.resume()
+    try Proof.put(one, 0..<6, 3)
+    try one.suspend()
+    try one.close()
+    #expect(try other.read { try Proof.values($0) } == [3, 3, 3, 3, 3, 3])
+    let alone = try PageStore.open("alone", options: Proof.options, in: disk)
+    #expect(throws: StorageError.self) { try alone.suspend() }
+    try PageStore.inMemory().suspend()
+  }
+
   @Test func `whoever writes, and whoever dies, what has returned stays`() throws {
     var commits = 0
     var deaths = 0

@@ -1,14 +1,14 @@
 import QuireStorage
 
-// A process that the system suspends, as it does apps, must not hold locks of files meanwhile: where
-// others can use the files, it is ended for it.
+// A process that the system suspends, as it does apps, must not hold locks of files meanwhile:
+// where others can use the files, it is ended for it.
 extension PersistentContainer {
   /// Ends what this process does to the container's stores, so that it holds no lock of them, and
   /// waits for none, until ``resume()``.
   ///
   /// Waits for saves under way. From then on saves throw
-  /// ``PersistenceError/Code/persistentStoreSave``, and changes stay unsaved in their contexts; what
-  /// is saved can be read. Stores that are only read, or in memory, have no locks.
+  /// ``PersistenceError/Code/persistentStoreSave``, and changes stay unsaved in their contexts;
+  /// what is saved can be read. Stores that are only read, or in memory, have no locks.
   ///
   /// ```swift
   /// // In UIKit, for a store in a folder that the app shares with its extensions:
@@ -16,8 +16,8 @@ extension PersistentContainer {
   /// func applicationWillEnterForeground(_ application: UIApplication) { container.resume() }
   /// ```
   ///
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` for a store that is written by this
-  ///   process alone, as that is locked while it is open (``PersistentStoreOptions/isShared``); an
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` for a store that is written by
+  ///   this process alone, as that is locked while it is open (``PersistentStoreOptions/isShared``); an
   ///   error of the disk. The other stores are suspended all the same.
   public final func suspend() throws {
     try persistentStoreCoordinator.suspend()

@@ -28,7 +28,9 @@ extension PersistentStore {
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` for an incremental store. Damage
   ///   is no error: it is among the findings.
   /// - Complexity: O(bytes of the store), and O(log *n*) for each reference.
-  public func check() throws -> StoreInspection { try StoreInspection(of: self) }
+  public func check() throws -> StoreInspection {
+    try pages.steadily(isOvertaken: \.isOfOvertakenState) { try StoreInspection(of: self) }
+  }
 
   /// Writes the last save to a new file, a closed store with the same UUID and content. Readers and
   /// writers go on; what they save meanwhile is not in the copy. A store in memory is written as

@@ -62,7 +62,12 @@ struct LogRecords {
   ) throws(StorageError) -> LogRecord? {
     for start in [offset, LogFormat.recordsStart]
     where try isBegun(at: start, chain: chain, after: commit, in: window) {
-      if let record = try record(at: start, in: window) { return record }
+      // What is read by now may be another one.
+      if let record = try record(at: start, in: window), record.epoch == epoch,
+        record.previous == chain, record.commit == commit.next
+      {
+        return record
+      }
     }
     return nil
   }
@@ -84,7 +89,8 @@ struct LogRecords {
       let header = try window.bytes(at: start, count: Format.headerByteCount)
     else { return false }
     return header.u64(at: Format.magic) == LogFormat.recordMagic
-      && header.u64(at: Format.epoch) == epoch && header.u64(at: Format.previous) == chain
+      && header.u64(at: Format.epoch) == epoch
+      && header.u64(at: Format.previous) == chain
       && header.u64(at: Format.commit) == commit.next.rawValue
   }
 
