@@ -76,9 +76,11 @@ final class StoreFollower: @unchecked Sendable {
     self.file = file
     self.moment = moment
     position = recovery.log?.end
-    // One that is begun later is found by the meta pages; this one is of another time.
-    logIdentifier =
-      position == nil ? try? fileSystem.identifier(of: StoreFile.logPath(of: path)) : nil
+    // A log beside a closed store is of another time, unless somebody is beginning it now.
+    logIdentifier = nil
+    if position == nil, (try? file.isBeingWritten()) == false {
+      logIdentifier = try? fileSystem.identifier(of: StoreFile.logPath(of: path))
+    }
     records = LiveRecords(recovery.log?.records.map(LiveRecord.init) ?? [])
     isForgotten = false
   }

@@ -101,6 +101,65 @@ import Testing
     #expect(try fourth.read { try Proof.values($0) } == [3, 3, 3, 3, 3, 3])
   }
 
+  @Test(arguments: [Durability.full, .ordered])
+  func `whoever dies while it opens a store, the others go on`(durability: Durability) throws {
+    var options = Proof.options
+    options.isShared = true
+    options.durability = durability
+    options.turnWaitLimit = .zero
+    options.turnKeepInterval = .zero
+    var count = 0
+    var isWhole = false
+    while !isWhole {
+      let disk = SimulatedDisk()
+      let one = try PageStore.open("store", options: options, in: OtherProcess(disk, number: 1))
+      for number: UInt8 in 1...5 { try Proof.put(one, 0..<6, number) }
+      let process = OtherProcess(disk, number: 2)
+      process.die(after: count)
+      let other = try? PageStore.open("store", options: options, in: process)
+      isWhole = other != nil
+      #expect(try Set(one.read { try Proof.values($0) }) == [5])
+      try Proof.put(one, 0..<6, 6)
+      let third = try PageStore.open("store", options: options, in: OtherProcess(disk, number: 3))
+      #expect(try Set(third.read { try Proof.values($0) }) == [6], "after \(count) changes")
+      #expect(try third.check().isSound)
+      count += 1
+    }
+    #expect(count > 6)
+  }
+
+  @Test func `what one reader has seen, another one sees`() throws {
+    var options = Proof.options
+    options.isShared = true
+    options.turnKeepInterval = .zero
+    let process = OtherProcess(disk, number: 1)
+    let writer = try PageStore.open("store", options: options, in: process)
+    try Proof.put(writer, 0..<6, 1)
+    options.isReadOnly = true
+    let reader = try PageStore.open("store", options: options, in: OtherProcess(disk, number: 2))
+    // Called on this very thread.
+    nonisolated(unsafe) var readerNumber: UInt64 = 2
+    let reading = options
+    process.beforeEachChange { [disk] in
+      do {
+        readerNumber += 1
+        let other = try PageStore.open(
+          "store", options: reading, in: OtherProcess(disk, number: readerNumber))
+        let (first, second) = (try other.snapshot(), try reader.snapshot())
+        #expect(first.commitNumber <= second.commitNumber)
+      } catch {
+        Issue.record(error)
+      }
+    }
+    for number: UInt8 in 2..<8 {
+      try writer.removeLog()
+      try Proof.put(writer, 0..<6, number)
+      try Proof.put(writer, 0..<6, number)
+    }
+    process.beforeEachChange(nil)
+    #expect(readerNumber > 30)
+  }
+
   @Test func `a copy and a check are made, whoever writes meanwhile`() throws {
     var options = Proof.options
     options.isShared = true

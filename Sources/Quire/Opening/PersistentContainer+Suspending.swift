@@ -17,8 +17,9 @@ extension PersistentContainer {
   /// ```
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` for a store that is written by
-  ///   this process alone, as that is locked while it is open (``PersistentStoreOptions/isShared``); an
-  ///   error of the disk. The other stores are suspended all the same.
+  ///   this process alone, as that is locked while it is open
+  ///   (``PersistentStoreOptions/isShared``); an error of the disk. The other stores are suspended
+  ///   all the same.
   public final func suspend() throws {
     try persistentStoreCoordinator.suspend()
   }
