@@ -61,7 +61,7 @@ import Testing
 
   /// All of them when there is time, else every sixth or so, so that one run takes seconds.
   private func positions(_ count: Int) -> [Int] {
-    let step = Amount.of(debug: 14, release: 6, exhaustive: 1)
+    let step = Amount.of(debug: 9, release: 6, exhaustive: 1)
     return Array(stride(from: 1 + count % step, through: count, by: step))
   }
 

@@ -31,10 +31,13 @@ struct LogTurn {
     try log.word(at: LogFormat.Header.turn + replacedOffset) ?? 0 != 0
   }
 
-  static func noteReplaced(_ log: any File) throws(StorageError) {
-    try withUnsafeBytes(of: UInt64(1).littleEndian) { word throws(StorageError) in
-      try log.write(word, at: LogFormat.Header.turn + replacedOffset)
-    }
+  /// If that cannot be said, readers find the file without a name a little later.
+  static func noteReplaced(_ log: any File) {
+    do throws(StorageError) {
+      try withUnsafeBytes(of: UInt64(1).littleEndian) { word throws(StorageError) in
+        try log.write(word, at: LogFormat.Header.turn + replacedOffset)
+      }
+    } catch {}
   }
 
   static func note(_ work: Work, _ isBusy: Bool, in log: any File) throws(StorageError) {

@@ -179,6 +179,20 @@ struct Recovery {
     return (memory, memory.byteCount)
   }
 
+  /// A log that was begun after a closing may be another's, which nothing is written to; but if it
+  /// is not, readers are told when a copy takes its place.
+  private static func openLog(
+    _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage
+  ) throws(StorageError) -> any File {
+    if isReadOnly { return try fileSystem.open(path, .read) }
+    do throws(StorageError) {
+      return try fileSystem.open(path, .write)
+    } catch {
+      guard meta.isClean else { throw error }
+      return try fileSystem.open(path, .read)
+    }
+  }
+
   /// The log of a meta page, and that page; for a closed store, the log that was begun afterwards,
   /// and its meta page, even if the file does not have it.
   private static func readLog(
@@ -190,7 +204,7 @@ struct Recovery {
     let limit = newPageByteLimit(options, geometry)
     let file: any File
     do throws(StorageError) {
-      file = try fileSystem.open(logPath, options.isReadOnly || meta.isClean ? .read : .write)
+      file = try openLog(logPath, fileSystem, isReadOnly: options.isReadOnly, meta)
     } catch .notFound {
       if meta.isClean { return nil }
       throw .logMissing(path: logPath)
@@ -296,8 +310,10 @@ struct Recovery {
       // As long as the log was, as records and header have its minimum length.
       if end < log.fileByteCount { try file.truncate(to: log.fileByteCount) }
       try file.makeDurable(for: .recoveredLog)
+      // If the name was taken before the log was read, that is another store's.
       try storeFile.checkName(path, in: fileSystem)
-      try LogTurn.noteReplaced(try fileSystem.open(logPath, .write))
+      LogTurn.noteReplaced(log.file)
+      try storeFile.checkName(path, in: fileSystem)
       try fileSystem.replace(StoreFile.logPath(of: path), by: temporary)
     } catch {
       do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
