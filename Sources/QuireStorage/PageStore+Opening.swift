@@ -133,6 +133,8 @@ extension PageStore {
     }
     guard !options.isShared else {
       try storage.becomeShared()
+      // From now on the log says whose turn it is.
+      storage.removeOwnerNote()
       core.letGoOfFile()
       return try openShared(file, path, options, fileSystem)
     }
@@ -153,7 +155,8 @@ extension PageStore {
     guard turns.file.identifier == file.identifier else { throw .notFound(path: path) }
     let recovery = try Recovery(
       file, path: path, in: fileSystem, options: options, validation: .ofTrees)
-    let storage = try StoreFile(recovering: recovery, file, path, fileSystem, options)
+    let storage = try StoreFile(
+      recovering: recovery, file, path, fileSystem, turnOwner: turns.process, options)
     let follower = StoreFollower(
       recovery, file, try Recovery.Moment(file), path: path, in: fileSystem, options: options)
     let core = StoreCore(recovery, file, storage, follower, turns, options: options)

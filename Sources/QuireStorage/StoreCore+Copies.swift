@@ -112,7 +112,8 @@ extension StoreCore {
     show(recovery.version, of: file.identifier)
     storage = StoreFile(
       file, path: old.path, in: old.fileSystem, page: recovery.page, meta: recovery.meta,
-      pageCount: recovery.space.pageCount, isMetaSpare: false, options: options)
+      pageCount: recovery.space.pageCount, isMetaSpare: false, turnOwner: old.turnOwner,
+      options: options)
     storage?.reserve.settle()
     mayHaveStrayPages = false
     directRuns = []

@@ -42,7 +42,7 @@ extension StoreCore {
   }
 
   /// Calls `body` in a turn of this process.
-  func inTurn<R, E: Error>(_ body: () throws(E) -> R) throws -> R {
+  func inTurn<R>(_ body: () throws -> R) throws -> R {
     _ = try enter(forLong: true)
     defer { leave() }
     return try body()
@@ -67,7 +67,7 @@ extension StoreCore {
     let storage = StoreFile(
       turns.file, path: turns.path, in: turns.fileSystem, page: page, meta: meta,
       pageCount: latestVersion.space.pageCount, isMetaSpare: false, isAtRest: true,
-      durability: durability,
+      durability: durability, turnOwner: turns.process,
       // What another process may have given up of it is missed on a full disk alone.
       reserve: self.storage?.file === turns.file ? self.storage?.reserve : nil, options: options)
     if let position = follower.position {
@@ -104,7 +104,8 @@ extension StoreCore {
       recovery.space.retireEverything()
       throw .replaced(path: turns.path)
     }
-    let storage = try StoreFile(recovering: recovery, file, turns.path, turns.fileSystem, options)
+    let storage = try StoreFile(
+      recovering: recovery, file, turns.path, turns.fileSystem, turnOwner: turns.process, options)
     recovery.space.cache?.witness = self
     show(recovery.version, of: file.identifier)
     former.space.retireEverything()
@@ -131,7 +132,9 @@ extension StoreCore {
     do throws(StorageError) {
       try settleTurn()
     } catch {
-      poison(error)
+      // On a full disk nothing is lost that a recovery does not find; any other failure is one of
+      // the disk.
+      if case .noSpaceLeft = error {} else { poison(error) }
       return giveUpTurn(turns)
     }
     guard !isWaitingForDisk else { return }

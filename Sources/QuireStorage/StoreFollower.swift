@@ -214,8 +214,7 @@ final class StoreFollower: @unchecked Sendable {
         try body(try find(core, turns))
       } catch {
         // Half of it may be of the turn.
-        isForgotten = true
-        look.withLock { $0 = Look() }
+        forgetLast()
         throw error
       }
       turns.noteHeld()
@@ -324,11 +323,14 @@ final class StoreFollower: @unchecked Sendable {
   /// What this process has written last does not count.
   func forget() {
     do throws(StorageError) {
-      try alone { () throws(StorageError) in
-        isForgotten = true
-        look.withLock { $0 = Look() }
-      }
+      try alone { () throws(StorageError) in forgetLast() }
     } catch {}
+  }
+
+  private func forgetLast() {
+    isForgotten = true
+    left = nil
+    look.withLock { $0 = Look() }
   }
 
   // MARK: Watching

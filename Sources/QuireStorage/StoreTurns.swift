@@ -100,7 +100,9 @@ final class StoreTurns: @unchecked Sendable {
         do throws(StorageError) { file = try fileSystem.open(path, .write) } catch .notFound {}
         continue
       }
-      guard ContinuousClock.now < deadline else { throw .locked(owner) }
+      guard ContinuousClock.now < deadline else {
+        throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
+      }
       if !isWaiting { file.wait(true) }
       isWaiting = true
       wait()
@@ -158,15 +160,5 @@ final class StoreTurns: @unchecked Sendable {
   func take(_ file: any File) {
     self.file.unlock()
     self.file = file
-  }
-
-  /// Whose turn it is, as far as it says so.
-  private var owner: LockOwner {
-    let logPath = StoreFile.logPath(of: path)
-    guard let log = try? fileSystem.open(logPath, .read),
-      let page = try? IdentityPage.read(from: file, path: path),
-      let turn = try? LogTurn(from: log, Checksum(page.identity))
-    else { return .unknown }
-    return turn.owner
   }
 }

@@ -128,6 +128,82 @@ import Testing
     #expect(count > 6)
   }
 
+  /// Each operation of a process fails once; then another process has its turn, and the first one
+  /// again. Most pages of what is built and given up go around the log.
+  @Test(arguments: SimulatedDisk.Fault.allCases, [Durability.full, .ordered])
+  func `whatever fails in a turn, the others go on`(
+    fault: SimulatedDisk.Fault, durability: Durability
+  ) throws {
+    var options = Proof.options
+    options.isShared = true
+    options.durability = durability
+    options.turnWaitLimit = .zero
+    options.turnKeepInterval = .zero
+    options.transactionByteLimit = 24 * 512
+    options.reserveByteLimit = 0
+    var (position, poisoned, isPast) = (0, 0, false)
+    let pace = Amount.of(debug: 3, release: 1)
+    while !isPast {
+      let disk = SimulatedDisk()
+      let one = try PageStore.open("store", options: options, in: OtherProcess(disk, number: 1))
+      let other = try PageStore.open("store", options: options, in: OtherProcess(disk, number: 2))
+      try Proof.put(one, 0..<60, 1)
+      let start = disk.operationCount
+      disk.fail(at: start + position + 1, with: fault)
+      var (returned, possible): (UInt8, Set<UInt8>) = (1, [1])
+      func step(_ number: UInt8, _ body: () throws -> Void) throws {
+        possible.insert(number)
+        do {
+          try body()
+          (returned, possible) = (number, [number])
+        } catch let error as StorageError {
+          if error == .closed { throw error }
+        }
+      }
+      try step(2) { try Proof.put(one, 0..<60, 2) }
+      do {
+        let transaction = try one.beginWrite()
+        defer { transaction.abort() }
+        let tree = try transaction.createRecordTree("given up")
+        for key in 0..<200 as Range<Int64> {
+          try tree.put([UInt8](repeating: 9, count: 200), for: key)
+        }
+      } catch {}
+      try step(3) {
+        try one.write { transaction in
+          let large = try transaction.createRecordTree("large")
+          for key in 0..<200 as Range<Int64> {
+            try large.put([UInt8](repeating: 3, count: 200), for: key)
+          }
+          let tree = try #require(try transaction.mutableRecordTree("records"))
+          for key in 0..<60 as Range<Int64> {
+            try tree.put([UInt8](repeating: 3, count: 60), for: key)
+          }
+        }
+      }
+      do { try one.checkpoint() } catch {}
+      try step(4) { try Proof.put(one, 0..<60, 4) }
+      isPast = disk.operationCount < start + position + 1
+      disk.heal()
+      let found = try Set(other.read { try Proof.values($0) })
+      #expect(found.count == 1 && found.isSubset(of: possible.union([returned])), "\(position)")
+      try Proof.put(other, 0..<60, 5)
+      #expect(try other.check().isSound, "operation \(position)")
+      do {
+        try Proof.put(one, 0..<60, 6)
+        #expect(try Set(other.read { try Proof.values($0) }) == [6], "operation \(position)")
+      } catch StorageError.poisoned {
+        poisoned += 1
+        #expect(try Set(one.read { try Proof.values($0) }) == [5], "operation \(position)")
+      }
+      position += pace
+    }
+    #expect(position > 40)
+    // A full disk is no reason, but where a sync or the write of a meta page meets it.
+    if fault.isNoSpace { #expect(poisoned < position / pace / 20) }
+    print("turns, \(fault), \(durability): \(position) operations, \(poisoned) poisoned")
+  }
+
   @Test func `what one reader has seen, another one sees`() throws {
     var options = Proof.options
     options.isShared = true

@@ -119,11 +119,11 @@ final class LogWriter {
 
   /// Says whether what is being done must be recovered if this process dies in the middle of it.
   func note(_ work: LogTurn.Work, isBusy: Bool) throws(StorageError) {
-    guard turn != nil else { return }
-    let isChange = busy.withLock { busy in
-      isBusy ? busy.insert(work).inserted : busy.remove(work) != nil
+    guard turn != nil, busy.withLock({ $0.contains(work) }) != isBusy else { return }
+    try LogTurn.note(work, isBusy, in: file)
+    busy.withLock { busy in
+      if isBusy { busy.insert(work) } else { busy.remove(work) }
     }
-    if isChange { try LogTurn.note(work, isBusy, in: file) }
   }
 
   /// Says whose turn it is.

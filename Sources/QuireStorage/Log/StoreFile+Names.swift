@@ -76,8 +76,16 @@ extension StoreFile {
     } catch {}
   }
 
-  /// The note of the lock's owner.
+  /// The note of the lock's owner: of a shared store it is in the log.
   static func readOwnerNote(of path: String, in fileSystem: any FileSystem) -> LockOwner {
+    do throws(StorageError) {
+      let page = try IdentityPage.read(from: try fileSystem.open(path, .read), path: path)
+      if page.features.isShared {
+        return try LogTurn(
+          from: try fileSystem.open(logPath(of: path), .read), Checksum(page.identity)
+        ).owner
+      }
+    } catch {}
     do throws(StorageError) {
       let note = try fileSystem.open(ownerPath(of: path), .read)
       let memory = PageMemory(byteCount: min(try note.byteCount(), 1024))

@@ -43,7 +43,7 @@ final class StoreFile: @unchecked Sendable {
   var isMetaSpare: Bool
 
   /// This process, for others that write the store in turn; `nil` if it is this one's alone.
-  private let turnOwner: LockOwner?
+  let turnOwner: LockOwner?
 
   /// - Parameters:
   ///   - isAtRest: whether surely no process has died in the middle of something.
@@ -51,9 +51,10 @@ final class StoreFile: @unchecked Sendable {
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, page: IdentityPage,
     meta: MetaPage, pageCount: UInt32, isMetaSpare: Bool, isAtRest: Bool = false,
-    durability: Durability? = nil, reserve: DiskReserve? = nil, options: PageStoreOptions
+    durability: Durability? = nil, turnOwner: LockOwner? = nil, reserve: DiskReserve? = nil,
+    options: PageStoreOptions
   ) {
-    turnOwner = page.features.isShared ? fileSystem.currentOwner() : nil
+    self.turnOwner = turnOwner
     self.isMetaSpare = isMetaSpare
     self.file = file
     self.path = path
@@ -80,12 +81,13 @@ final class StoreFile: @unchecked Sendable {
   /// anything is written over it.
   convenience init(
     recovering recovery: Recovery, _ file: any File, _ path: String,
-    _ fileSystem: any FileSystem, _ options: PageStoreOptions
+    _ fileSystem: any FileSystem, turnOwner: LockOwner? = nil, _ options: PageStoreOptions
   ) throws(StorageError) {
     self.init(
       file, path: path, in: fileSystem, page: recovery.page, meta: recovery.meta,
       pageCount: recovery.space.pageCount,
-      isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
+      isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, turnOwner: turnOwner,
+      options: options)
     if recovery.isIdentityDamaged { try mendIdentity() }
     guard options.durability != .none else { return }
     if let damaged = recovery.damagedMeta { try eraseMeta(damaged) }
