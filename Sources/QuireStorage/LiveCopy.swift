@@ -24,8 +24,8 @@ package struct LiveCopy {
   private let source: String
   private let fileSystem: any FileSystem
   private let options: PageStoreOptions
-  /// The stamps of the pages that are in the copy.
-  private var copied: [UInt32] = []
+  /// The stamps of the pages that are in the copy, or that are not wanted again.
+  private(set) var copied: [UInt32] = []
   private var identifier: FileIdentifier?
   /// In how many passes the same page was not as it must be, of those that expected the same.
   private var failures: [Failure: Int] = [:]
@@ -66,15 +66,40 @@ package struct LiveCopy {
     }
   }
 
-  private init(source: String, fileSystem: any FileSystem, options: PageStoreOptions) {
+  init(source: String, fileSystem: any FileSystem, options: PageStoreOptions) {
     self.source = source
     self.fileSystem = fileSystem
     self.options = options
   }
 
+  /// Leaves out the pages of a file that have these stamps.
+  mutating func leaveOut(_ stamps: [UInt32], of file: FileIdentifier) {
+    (copied, identifier) = (stamps, file)
+  }
+
+  /// What a copy shows, and where it was taken.
+  struct Outcome {
+    let commit: CommitNumber
+    let pageCount: UInt32
+    let freePageCount: UInt32
+    let identity: IdentityPage
+    let file: any File
+    let moment: Recovery.Moment
+    /// Where the log goes on; `nil` if there is none.
+    let position: LogPosition?
+    /// That log, and its last record; those of the last log where there is none.
+    let logEpoch: UInt64
+    let logChain: UInt64
+  }
+
   private mutating func write(to target: any File) throws(StorageError) -> CommitNumber {
+    try copy(to: target).commit
+  }
+
+  /// Writes the pages to a file, and identity and meta pages as of a closed store.
+  mutating func copy(to target: any File) throws(StorageError) -> Outcome {
     for _ in 0..<LiveCopy.passLimit {
-      let (recovery, file, _) = try Recovery.reading(
+      let (recovery, file, moment) = try Recovery.reading(
         source, in: fileSystem, options: options, validation: .ofTrees, always: true)
       if file.identifier != identifier {
         // Another file has the name: compacted, restored, or replaced.
@@ -85,7 +110,14 @@ package struct LiveCopy {
       let version = try core.newestVersion()
       defer { withExtendedLifetime((core, version)) {} }
       let missed = try pass(version, recovery.identity, to: target)
-      if missed.isEmpty { return version.space.commit }
+      if missed.isEmpty {
+        let (space, end) = (version.space, recovery.log?.end)
+        return Outcome(
+          commit: space.commit, pageCount: space.pageCount,
+          freePageCount: UInt32(space.freePageCount), identity: recovery.page, file: file,
+          moment: moment, position: end, logEpoch: end?.epoch ?? recovery.meta.epoch,
+          logChain: end?.chain ?? recovery.meta.logChain)
+      }
       for (failure, error) in missed {
         failures[failure, default: 0] += 1
         if failures[failure] == LiveCopy.damageLimit { throw error }

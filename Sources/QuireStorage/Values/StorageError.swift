@@ -9,8 +9,8 @@
 /// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `nameLost`, `storeFull`,
 /// `poisoned`; `outcomeUnknown`, after which one looks before one does it again. *Your file*:
 /// `notAStore`, `unsupportedFormat`, `unsupportedFeature`, `damaged`, `logMissing`,
-/// `imagesMissing`, `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`,
-/// `snapshotTooOld`.
+/// `imagesMissing`, `logForeign`, `logDamaged`, `logCutShort`, `shipmentDamaged`. *Someone else*:
+/// `locked`, `snapshotTooOld`.
 public enum StorageError: Error, Hashable, Sendable {
   /// An invalid call; the text says what, where, and what to do.
   case invalidArgument(String)
@@ -85,6 +85,9 @@ public enum StorageError: Error, Hashable, Sendable {
   /// The log has fewer bytes than are known to have been on disk: its end is missing, and perhaps
   /// commits with it.
   case logCutShort(path: String, byteCount: Int, atLeast: Int)
+  /// A file of a folder to which commits were shipped is missing, damaged, or not the one that
+  /// belongs there.
+  case shipmentDamaged(path: String, reason: String)
 
   /// Another process has the store open; or, where processes write in turn, it has its turn.
   case locked(LockOwner)
@@ -171,6 +174,8 @@ extension StorageError: CustomStringConvertible {
       "the log \(path) is damaged: commits \(firstLost) to \(lastLost) were durable and are lost"
     case .logCutShort(let path, let byteCount, let least):
       "the log \(path) was cut short: it has \(byteCount) bytes, and had at least \(least)"
+    case .shipmentDamaged(let path, let reason):
+      "\(path) does not count: \(reason)"
     case .locked(let owner):
       "the store is in use by \(owner)"
     case .suspended:
