@@ -1,13 +1,37 @@
+/// Who may change a store's files at any moment.
+package enum StoreWriter: Sendable, CustomStringConvertible {
+  /// The process that has it open for writing, or whose turn it is.
+  case process(LockOwner)
+  /// Any of those that write it in turn; at the moment none does.
+  case nextInTurn
+
+  package var description: String {
+    switch self {
+    case .process(let owner): "in use by \(owner)"
+    case .nextInTurn: "shared by processes that write it in turn"
+    }
+  }
+}
+
 extension PageStore {
-  /// The process that has a store open for writing; `nil` if none has.
-  package static func owner(
+  /// Who may change the files of a store at any moment; `nil` if nobody has it open for writing.
+  ///
+  /// A store that is shared has no lock between turns, and reading it under one would keep the
+  /// others' turns from coming.
+  package static func writer(
     of path: String, in fileSystem: any FileSystem = DiskFileSystem()
-  ) throws(StorageError) -> LockOwner? {
+  ) throws(StorageError) -> StoreWriter? {
     let path = fileSystem.destination(of: path)
     let file = try fileSystem.open(path, .read)
+    if try file.isBeingWritten() {
+      return .process(StoreFile.readOwnerNote(of: path, in: fileSystem))
+    }
+    if (try? IdentityPage.read(from: file, path: path))?.features.isShared == true {
+      return .nextInTurn
+    }
     // A release that knows format 1 alone does not say so where it can be asked.
-    guard try !file.isBeingWritten(), try file.lock(.shared) else {
-      return StoreFile.readOwnerNote(of: path, in: fileSystem)
+    guard try file.lock(.shared) else {
+      return .process(StoreFile.readOwnerNote(of: path, in: fileSystem))
     }
     file.unlock()
     return nil

@@ -2,14 +2,25 @@ import Foundation
 import QuireStorage
 
 extension Tool {
-  /// Runs `body` with a store to which nobody writes: the store itself, or, while a program has it
-  /// open, a private copy of one of its commits, which is removed afterwards. The program notices
+  /// Runs `body` with a store to which nobody writes: the store itself, or, while programs have it
+  /// open, a private copy of one of its commits, which is removed afterwards. The programs notice
   /// nothing of it.
   static func still<Result>(
     _ store: URL, _ console: Console, _ body: (URL) throws -> Result
   ) throws -> Result {
     // What is wrong with the file is said by whoever opens it.
-    guard let owner = try? PageStore.owner(of: store.path) else { return try body(store) }
+    guard let writer = try? PageStore.writer(of: store.path) else { return try body(store) }
+    return try copying(store, from: writer, console) { copy in
+      try body(try working(on: store) { try copy.get() })
+    }
+  }
+
+  /// Runs `body` with a private copy of a store that somebody may write to, or with the reason why
+  /// there is none.
+  static func copying<Result>(
+    _ store: URL, from writer: StoreWriter, _ console: Console,
+    _ body: (Swift.Result<URL, StorageError>) throws -> Result
+  ) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "quire-copy-\(UUID().uuidString)", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(
@@ -19,12 +30,16 @@ extension Tool {
     // It does not outlive the command.
     var options = PageStoreOptions()
     options.durability = .none
-    let commit = try working(on: store) {
-      try console.waiting("copying") { _ in
+    do throws(StorageError) {
+      let commit = try console.waiting("copying") { _ throws(StorageError) in
         try LiveCopy.make(of: store.path, at: copy.path, options: options)
       }
+      console.note("\(store.path) is \(writer): this is its commit \(commit)")
+    } catch {
+      // Between turns a lock keeps a damaged store still for a moment.
+      if case .nextInTurn = writer, isDamage(error) { return try body(.success(store)) }
+      return try body(.failure(error))
     }
-    console.note("\(store.path) is in use by \(owner): this is its commit \(commit)")
-    return try body(copy)
+    return try body(.success(copy))
   }
 }

@@ -27,6 +27,11 @@ final class HookedDisk: FileSystem {
   }
   private let readHook = Mutex<(remaining: Int, hook: Hook)?>(nil)
 
+  /// Lets long reads be made in pieces of so many bytes, each of which counts as one.
+  func readInPieces(of byteCount: Int) { piece.withLock { $0 = byteCount } }
+  private let piece = Mutex(Int.max)
+  fileprivate var pieceByteCount: Int { piece.withLock { $0 } }
+
   fileprivate func noteRead() {
     readHook.withLock { pending -> Hook? in
       pending?.remaining -= 1
@@ -113,8 +118,17 @@ private final class HookedFile: File {
   func read(
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> Int {
-    owner.noteRead()
-    return try file.read(at: offset, into: buffer)
+    let piece = owner.pieceByteCount
+    var done = 0
+    repeat {
+      owner.noteRead()
+      let end = done + min(piece, buffer.count - done)
+      let count = try file.read(
+        at: offset + done, into: UnsafeMutableRawBufferPointer(rebasing: buffer[done..<end]))
+      done += count
+      if count < piece { break }
+    } while done < buffer.count
+    return done
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {

@@ -110,6 +110,22 @@ package struct LogAnatomy {
     records.last { $0.state == .counts && ($0.isSealed || !hasSeals) }?.commit
   }
 
+  /// The log without what a process that writes it has not finished, or may have been writing while
+  /// it was read: records that are not whole, and those after the last one that readers see.
+  var visible: LogAnatomy {
+    var log = self
+    let last = visibleThrough
+    log.records.removeAll { record in
+      switch record.state {
+      case .counts: last.map { record.commit > $0 } ?? true
+      case .checkpointed, .stale: false
+      case .unreached, .torn, .future, .unknown: true
+      }
+    }
+    (log.findings, log.notes) = ([], [])
+    return log
+  }
+
   var trailerByteCount: Int { LogFormat.Record.trailerByteCount(version) }
 
   private mutating func classify(_ meta: StoreAnatomy.Meta?, _ path: String) {

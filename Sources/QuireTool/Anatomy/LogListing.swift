@@ -2,16 +2,18 @@ import QuireStorage
 
 /// A store's log: its header and its records.
 struct LogListing {
-  let anatomy: StoreAnatomy
+  /// `nil` when there is none.
+  let log: LogAnatomy?
+  let path: String
 
   var text: String {
-    guard let log = anatomy.log else { return "There is no log \(anatomy.logPath)." }
+    guard let log else { return "There is no log \(path)." }
     return ([header(log)] + log.records.map { record($0) }).joined(separator: "\n\n")
   }
 
   private func header(_ log: LogAnatomy) -> String {
     var table = Table()
-    table.add("log", anatomy.logPath)
+    table.add("log", path)
     table.add("file", "\(log.byteCount.grouped) bytes")
     table.add("format", "\(log.version)")
     table.add("page size", "\(log.pageSize.grouped) bytes")

@@ -34,8 +34,8 @@ struct BackupCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    if let owner = try? PageStore.owner(of: store.path) {
-      try copyFromOutside(owner, console)
+    if let writer = try? PageStore.writer(of: store.path) {
+      try copyFromOutside(writer, console)
     } else {
       try copyThrough(console)
     }
@@ -63,11 +63,11 @@ struct BackupCommand: Command {
     }
   }
 
-  /// While a program has the store open.
-  private func copyFromOutside(_ owner: LockOwner, _ console: Console) throws {
+  /// While programs have the store open.
+  private func copyFromOutside(_ writer: StoreWriter, _ console: Console) throws {
     let commit = try Tool.working(on: store) {
       try console.waiting("copying") { _ in try LiveCopy.make(of: store.path, at: copy.path) }
     }
-    console.note("\(store.path) is in use by \(owner): this is its commit \(commit)")
+    console.note("\(store.path) is \(writer): this is its commit \(commit)")
   }
 }

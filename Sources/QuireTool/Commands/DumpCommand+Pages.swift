@@ -8,18 +8,45 @@ extension DumpCommand {
     var page: UInt64?
     var log = false
 
-    var isEmpty: Bool { !pages && page == nil && !log }
+    var isEmpty: Bool { !hasPages && !log }
+    var hasPages: Bool { pages || page != nil }
   }
 
   /// - Returns: bad when something that was shown is damaged.
   func dumpStructures(to console: Console) throws -> ExitCode {
-    // A copy has no log.
-    if structures.log { return try dumpStructures(of: store, to: console) }
-    return try Tool.still(store, console) { try dumpStructures(of: $0, to: console) }
+    guard structures.log, (try? PageStore.writer(of: store.path)) != nil else {
+      return try Tool.still(store, console) { try dumpStructures(of: $0, to: console) }
+    }
+    // A copy has no log. Pages, if they are wanted too, are of a commit that is not earlier.
+    let live = try Tool.working(on: store) { try LiveLog(of: store.path) }
+    var code = ExitCode.good
+    if structures.hasPages {
+      code = try Tool.still(store, console) { still in
+        let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: still.path) }
+        try dumpPages(anatomy, to: console)
+        complain(anatomy.findings, anatomy.notes, console)
+        return anatomy.isSound ? .good : .bad
+      }
+      console.print("")
+    }
+    console.print(LogListing(log: live.log, path: live.path).text)
+    complain(live.findings, [], console)
+    console.note("\(store.path) is being written to: this is its log as of commit \(live.commit)")
+    return live.findings.isEmpty ? code : .bad
   }
 
   private func dumpStructures(of still: URL, to console: Console) throws -> ExitCode {
     let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: still.path) }
+    try dumpPages(anatomy, to: console)
+    if structures.log {
+      if structures.hasPages { console.print("") }
+      console.print(LogListing(log: anatomy.log, path: anatomy.logPath).text)
+    }
+    complain(anatomy.findings, anatomy.notes, console)
+    return anatomy.isSound ? .good : .bad
+  }
+
+  private func dumpPages(_ anatomy: StoreAnatomy, to console: Console) throws {
     let listing = PageListing(anatomy: anatomy)
     if let page = structures.page {
       guard page < UInt64(anatomy.shownPageCount) else {
@@ -29,12 +56,12 @@ extension DumpCommand {
     } else if structures.pages {
       try Tool.working(on: store) { try listing.write(to: console.output) }
     }
-    if structures.log {
-      if structures.pages || structures.page != nil { console.print("") }
-      console.print(LogListing(anatomy: anatomy).text)
-    }
-    for finding in anatomy.findings { console.complain("\(store.path): \(finding)") }
-    for note in anatomy.notes { console.note(note) }
-    return anatomy.isSound ? .good : .bad
+  }
+
+  private func complain(
+    _ findings: [StoreAnatomy.Finding], _ notes: [String], _ console: Console
+  ) {
+    for finding in findings { console.complain("\(store.path): \(finding)") }
+    for note in notes { console.note(note) }
   }
 }

@@ -6,11 +6,13 @@ import QuireXcode
 
 extension MigrateCommand {
   /// Carries a mapping model out, in the store's own place.
+  ///
+  /// - Parameter still: the store, or for a dry run a copy.
   func migrate(
-    by mapping: URL, to version: VersionedModel.Version, _ console: Console
+    _ still: URL, by mapping: URL, to version: VersionedModel.Version, _ console: Console
   ) throws -> ExitCode {
     let source = try Tool.working(on: store) {
-      try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
+      try PersistentStoreCoordinator.managedObjectModel(storedAt: still)
     }
     guard source != version.model else {
       answer(console, version, nil, nil)

@@ -76,16 +76,24 @@ struct MigrateCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
+    guard isDryRun else { return try run(on: store, console) }
+    return try Tool.still(store, console) { try run(on: $0, console) }
+  }
+
+  /// - Parameter still: the store, or for a dry run a copy.
+  private func run(on still: URL, _ console: Console) throws -> ExitCode {
     let model = try destination(in: ModelFile.load(merging: modelPaths, console))
-    if let mapping { return try migrate(by: mapping, to: model.currentVersion, console) }
+    if let mapping {
+      return try migrate(still, by: mapping, to: model.currentVersion, console)
+    }
     let (path, plan) = try Tool.working(on: store) {
       (
-        try MigrationPath.path(forStoreAt: store, to: model, options: options),
-        try MigrationPlan.plan(forStoreAt: store, to: model, options: options)
+        try MigrationPath.path(forStoreAt: still, to: model, options: options),
+        try MigrationPlan.plan(forStoreAt: still, to: model, options: options)
       )
     }
     guard let path, let plan else {
-      try answerCurrent(console, model)
+      try answerCurrent(still, console, model)
       return .good
     }
     warnOfTheWayBack(plan, model, console)
@@ -168,8 +176,10 @@ struct MigrateCommand: Command {
   }
 
   /// Answers for a store that already has the version.
-  private func answerCurrent(_ console: Console, _ model: VersionedModel) throws {
-    let left = try Tool.working(on: store) { try StoreSummary(of: store).deferredMigration }
+  private func answerCurrent(
+    _ still: URL, _ console: Console, _ model: VersionedModel
+  ) throws {
+    let left = try Tool.working(on: store) { try StoreSummary(of: still).deferredMigration }
     guard let left else { return answer(console, model, nil, nil, nil) }
     let objects = "\(left.objectCount.counting("object")) of \(left.byteCount.grouped) bytes"
     guard finishes else {

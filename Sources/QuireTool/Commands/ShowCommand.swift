@@ -43,7 +43,9 @@ struct ShowCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let content = try StorePageContent(of: store, limit: limit, console)
+    let content = try Tool.still(store, console) {
+      try StorePageContent(of: store, in: $0, limit: limit, console)
+    }
     try PlainFile.write(StorePage(content: content).text, to: file.path) {
       $0.starts(with: Data(StorePage.start.utf8))
     }

@@ -42,23 +42,35 @@ struct StoreDiagnosis {
       return
     case .quireStore, .other: break
     }
-    look()
+    try look()
   }
 
-  private mutating func look() {
+  private mutating func look() throws {
+    guard let writer = try? PageStore.writer(of: store.path) else { return look(at: store) }
+    try Tool.copying(store, from: writer, console) { copy in
+      switch copy {
+      case .success(let still): look(at: still)
+      case .failure(let error): lookAtFailure(error, of: writer)
+      }
+    }
+  }
+
+  /// - Parameter still: the store, or a copy while somebody may write to it.
+  private mutating func look(at still: URL) {
     do {
       let anatomy = try console.waiting("looking at pages") { task throws(StorageError) in
-        try StoreAnatomy(of: store.path) { task.record($0, of: $1) }
+        try StoreAnatomy(of: still.path) { task.record($0, of: $1) }
       }
       notes += anatomy.notes
-      lookAtFiles(anatomy)
-      let inspection = try? inspection(of: store)
+      // Beside a store in use are files that are being made.
+      if still == store { lookAtFiles(anatomy) }
+      let inspection = try? inspection(of: still)
       // What is wrong with pages is wrong with the objects on them, too.
       let findings =
         anatomy.findings.isEmpty
         ? inspection?.findings ?? [] : anatomy.findings.map { "\($0)" }
       notes += inspection?.notes ?? []
-      lookAtContent(anatomy)
+      lookAtContent(anatomy, of: still)
       if !findings.isEmpty { lookAtDamage(findings) }
     } catch {
       switch error {
@@ -89,6 +101,29 @@ struct StoreDiagnosis {
           ])
       default: lookAtDamage(["\(error)"])
       }
+    }
+  }
+
+  /// What keeps a store from being copied while it is in use.
+  private mutating func lookAtFailure(_ error: StorageError, of writer: StoreWriter) {
+    if Tool.isDamage(error) {
+      problems.append(
+        .init(
+          what: "\(error)",
+          advice: [
+            "It is \(writer). Stop that program, so that nothing more is written to a damaged store, and "
+              + "look again: quire doctor says then what can be kept."
+          ]))
+    } else {
+      let isTooFast = if case .snapshotTooOld = error { true } else { false }
+      problems.append(
+        .init(
+          what: isTooFast
+            ? "it is \(writer), and changes faster than it can be read" : "\(error)",
+          advice: [
+            "Nothing is known to be wrong. Look again \(isTooFast ? "when less is written" : "later"), "
+              + "or stop that program before."
+          ]))
     }
   }
 
@@ -136,8 +171,8 @@ struct StoreDiagnosis {
     return name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count))) != nil
   }
 
-  private mutating func lookAtContent(_ anatomy: StoreAnatomy) {
-    guard let content = try? StoreSummary(of: store) else { return }
+  private mutating func lookAtContent(_ anatomy: StoreAnatomy, of still: URL) {
+    guard let content = try? StoreSummary(of: still) else { return }
     let version = content.versionName.map { ", version \($0)" } ?? ""
     summary =
       "\(anatomy.fileByteCount.grouped) bytes, \(content.objectCount.counting("object"))\(version)"

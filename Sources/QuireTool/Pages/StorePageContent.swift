@@ -16,23 +16,24 @@ struct StorePageContent {
   /// Reads a store.
   ///
   /// - Parameters:
+  ///   - still: where it is read: the store, or a copy.
   ///   - limit: the largest number of objects of each entity.
   ///   - console: has the progress.
-  /// - Throws: an error if the file is no store, or is open elsewhere. Anything else is a problem.
-  init(of store: URL, limit: Int, _ console: Console) throws {
+  /// - Throws: an error if the file is no store. Anything else is a problem.
+  init(of store: URL, in still: URL, limit: Int, _ console: Console) throws {
     let anatomy = try console.waiting("looking at pages") { task in
       try Tool.working(on: store) {
-        try StoreAnatomy(of: store.path) { task.record($0, of: $1) }
+        try StoreAnatomy(of: still.path) { task.record($0, of: $1) }
       }
     }
-    let objects = ObjectsContent(of: store, anatomy, limit: limit, console)
+    let objects = ObjectsContent(of: still, anatomy, limit: limit, console)
     name = store.lastPathComponent
     model = objects.model
     var problems = anatomy.findings.map { "\($0)" } + objects.problems
     var cells = JSONValue.null
     do {
       cells = try PageCells(anatomy).json()
-    } catch { problems.append(Self.message(of: error, in: store)) }
+    } catch { problems.append(Self.message(of: error, in: still)) }
     self.problems = problems
     json = [
       "name": .string(name),
