@@ -9,6 +9,7 @@ extension PageStore {
   /// first.
   ///
   /// - Throws: ``StorageError/locked(_:)`` naming the other process;
+  ///   ``StorageError/networkFileSystem(path:type:)`` for a store that is shared;
   ///   ``StorageError/notFound(path:)``, ``StorageError/alreadyExists(path:)``,
   ///   ``StorageError/notAStore(path:reason:)``,
   ///   ``StorageError/unsupportedFormat(found:supported:)``; ``StorageError/damaged(page:reason:)``
@@ -36,6 +37,8 @@ extension PageStore {
     }
     // The log belongs beside the file, whatever name the store is opened by.
     let path = fileSystem.destination(of: path)
+    // Before a file is made, or marked.
+    if options.isShared, !options.isReadOnly { try checkLocks(of: path, options, fileSystem) }
     if options.mustNotExist {
       guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
       if !options.isReadOnly { try create(path, options, fileSystem) }
@@ -47,6 +50,14 @@ extension PageStore {
     }
     throw .io(
       operation: "open", path: path, code: 0, message: "the file keeps being replaced by another")
+  }
+
+  /// - Throws: ``StorageError/networkFileSystem(path:type:)``.
+  private static func checkLocks(
+    of path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
+  ) throws(StorageError) {
+    guard !options.trustsNetworkLocks, let type = fileSystem.networkType(of: path) else { return }
+    throw .networkFileSystem(path: path, type: type)
   }
 
   private static func create(
@@ -146,6 +157,7 @@ extension PageStore {
   private static func openShared(
     _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
   ) throws(StorageError) -> StoreCore {
+    try checkLocks(of: path, options, fileSystem)
     guard try file.hasWriter() != nil else {
       throw .invalidArgument(
         "\(path) cannot be shared by processes that write: the system has no locks of open files")

@@ -105,6 +105,8 @@ package final class OtherProcess: FileSystem {
     try change(path) { () throws(StorageError) in try disk.syncFolder(of: path, for: reason) }
   }
 
+  package func networkType(of path: String) -> String? { disk.networkType(of: path) }
+
   package func currentOwner() -> LockOwner {
     var owner = disk.currentOwner()
     owner.processName += " \(number)"

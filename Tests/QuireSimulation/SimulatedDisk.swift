@@ -29,6 +29,7 @@ package final class SimulatedDisk: FileSystem {
     /// The bytes that all files together may have.
     var capacity = Int.max
     var reservesRoom = false
+    var networkType: String?
     var ignored: Set<SyncReason> = []
     var reasons: Set<SyncReason> = []
     var failedSyncs: [SyncReason] = []
@@ -155,6 +156,13 @@ package final class SimulatedDisk: FileSystem {
     get { control.withLock { $0.reservesRoom } }
     set { control.withLock { $0.reservesRoom = newValue } }
   }
+
+  /// The type of network file system that the disk claims to be; `nil` for one of this machine.
+  package var networkType: String? {
+    get { control.withLock { $0.networkType } }
+    set { control.withLock { $0.networkType = newValue } }
+  }
+  package func networkType(of path: String) -> String? { networkType }
 
   package func limit(to capacity: Int) { control.withLock { $0.capacity = capacity } }
 

@@ -32,6 +32,10 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// ``PersistenceError/Code/persistentStoreTimeout``. See
   /// ``PersistentContainer/suspend()`` for processes that the system suspends.
   public var isShared = false
+  /// Whether a store may be shared on a file system of a network, or on a folder that a host shares
+  /// with its virtual machines, of which it is known that locks hold between machines; otherwise
+  /// opening it there is an error that names the type: see `PageStoreOptions.trustsNetworkLocks`.
+  public var trustsNetworkLocks = false
   /// Whether pages without a verifiable checksum are read, if their page map is damaged: see
   /// `PageStoreOptions.readsUnvouchedPages`. It is for recovering data from a damaged store without
   /// a backup; the data read may be of different saves. Only together with ``isReadOnly``.

@@ -31,6 +31,8 @@ public final class DiskFileSystem: FileSystem {
 
   public func destination(of path: String) -> String { Posix.destination(of: path) }
 
+  public func networkType(of path: String) -> String? { NetworkFileSystem.type(of: path) }
+
   public func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
     try Posix.syncFolder(of: path)
   }

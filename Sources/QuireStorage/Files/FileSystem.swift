@@ -29,6 +29,10 @@ public protocol FileSystem: AnyObject, Sendable {
   var nameCheckInterval: Duration { get }
   /// The path that a symbolic link refers to; `path` itself where there is none.
   func destination(of path: String) -> String
+  /// The type of the file system that a file is on, or that a new file of that name would be on, if
+  /// it is one whose files other machines may have open: `nfs`, `smb` and their like. `nil` for a
+  /// disk of this machine, and where it is not known.
+  func networkType(of path: String) -> String?
   /// Makes the names in the folder of `path` durable.
   func syncFolder(of path: String, for reason: SyncReason) throws(StorageError)
   /// The description of this process for others.
@@ -49,6 +53,8 @@ extension FileSystem {
   }
   /// `path`: there are no links unless a file system says otherwise.
   public func destination(of path: String) -> String { path }
+  /// `nil`: a disk of this machine, unless a file system says otherwise.
+  public func networkType(of path: String) -> String? { nil }
   /// None: what else is in a folder is not known unless a file system says otherwise.
   public func paths(beginningWith path: String) throws(StorageError) -> [String] { [] }
   /// The number of forks that led to this process.

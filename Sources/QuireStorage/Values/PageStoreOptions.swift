@@ -20,6 +20,11 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// lock for its turn alone. The store keeps the mark: from then on, whoever opens it for writing
   /// shares it, with or without this option. See `docs/durability.md`, "Processes".
   public var isShared = false
+  /// Whether a store may be shared on a file system of a network, or on a folder that a host shares
+  /// with its virtual machines; otherwise opening it for writing there is
+  /// ``StorageError/networkFileSystem(path:type:)``. Only for those of which it is known that a
+  /// lock of an open file on one machine keeps out processes on all others.
+  public var trustsNetworkLocks = false
   /// How long a transaction of a shared store waits for other processes' turns before it throws
   /// ``StorageError/locked(_:)``.
   public var turnWaitLimit = Duration.seconds(10)

@@ -7,7 +7,8 @@
 /// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,
 /// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your
 /// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `nameLost`, `storeFull`,
-/// `poisoned`; `outcomeUnknown`, after which one looks before one does it again. *Your file*:
+/// `poisoned`, `networkFileSystem`; `outcomeUnknown`, after which one looks before one does it
+/// again. *Your file*:
 /// `notAStore`, `unsupportedFormat`, `unsupportedFeature`, `damaged`, `logMissing`,
 /// `imagesMissing`, `logForeign`, `logDamaged`, `logCutShort`, `shipmentDamaged`. *Someone else*:
 /// `locked`, `snapshotTooOld`.
@@ -54,6 +55,10 @@ public enum StorageError: Error, Hashable, Sendable {
   /// store was open. What would be saved now would be gone with this process, so nothing is; what
   /// was saved before can be read here, and is kept by a backup to another path.
   case nameLost(path: String)
+  /// The store is, or is to be, one that processes write in turn, and is on a file system of a
+  /// network, or on a folder that a host shares with its virtual machines: locks there may not
+  /// reach every process that has the file. The type is the system's name for it, as `nfs`.
+  case networkFileSystem(path: String, type: String)
   /// The store has as many pages as page numbers can count.
   case storeFull(pageLimit: Int)
   /// A write or sync failed, so that what is on disk is unknown. Nothing of this transaction is in
@@ -145,6 +150,11 @@ extension StorageError: CustomStringConvertible {
       "\(path) was removed, or replaced by another file, while the store was open: nothing is saved "
         + "any more, as it would be gone with this process. What was saved before can still be read "
         + "here: back the store up to another path"
+    case .networkFileSystem(let path, let type):
+      "\(path) is on a file system of a network or a host (\(type)), where a lock may not reach "
+        + "every process that has the file, so that processes cannot write it in turn. Keep it on a "
+        + "disk of this machine; or let one process alone have it, without isShared, or a backup of "
+        + "it if it is shared already; or set trustsNetworkLocks if locks are known to hold there"
     case .storeFull(let pageLimit):
       "the store has \(pageLimit) pages, the most it can have"
     case .poisoned(let cause):

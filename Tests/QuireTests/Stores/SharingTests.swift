@@ -22,11 +22,12 @@ import Testing
   private func opened(
     _ number: UInt64, on disk: SimulatedDisk? = nil, history: Bool? = nil, migrates: Bool = true,
     model: ManagedObjectModel = SmallGallery.model,
-    classes: [ManagedObject.Type] = SmallGallery.classes
+    classes: [ManagedObject.Type] = SmallGallery.classes, trustsNetworkLocks: Bool = false
   ) throws -> ManagedObjectContext {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: classes)
     var options = PersistentStoreOptions()
     options.isShared = true
+    options.trustsNetworkLocks = trustsNetworkLocks
     options.tracksHistory = history
     options.migratesAutomatically = migrates
     options.infersMappingModel = migrates
@@ -157,6 +158,23 @@ import Testing
     try one.throwKeptErrors()
     try close(one)
     try close(other)
+  }
+
+  @Test func `on a network file system a store is not shared, unless its locks are trusted`() throws
+  {
+    disk.networkType = "smb2"
+    let error = #expect(throws: PersistenceError.self) { try opened(1) }
+    #expect(error?.code == .persistentStoreOpen)
+    #expect(
+      error?.underlying as? StorageError
+        == .networkFileSystem(path: "/gallery.quire", type: "smb2"))
+    #expect("\(try #require(error))".contains("(smb2)"))
+    #expect(disk.files.isEmpty)
+    let context = try opened(1, trustsNetworkLocks: true)
+    Artwork(context: context).title = "a"
+    try context.save()
+    #expect(try artworks(context).count == 1)
+    try close(context)
   }
 
   @Test func `while one is suspended, others save, and it does when it goes on`() throws {
