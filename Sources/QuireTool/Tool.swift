@@ -38,7 +38,8 @@ package enum Tool {
     [
       DemoCommand.self, ModelsCommand.self, DiffCommand.self, SchemaCommand.self,
       GenerateCommand.self, PortCommand.self, ImportCommand.self, MigrateCommand.self,
-      BackupCommand.self, RestoreCommand.self, CompactCommand.self, StatCommand.self,
+      BackupCommand.self, ShipCommand.self, RestoreCommand.self, CompactCommand.self,
+      StatCommand.self,
       CheckCommand.self, DoctorCommand.self, SalvageCommand.self, ShowCommand.self,
       DumpCommand.self, QueryCommand.self, GetCommand.self, ExplainCommand.self, EditCommand.self,
       ExportCommand.self, LoadCommand.self, FixturesCommand.self, CompletionCommand.self,

@@ -330,3 +330,16 @@ package enum NewBaseReason: Hashable, Sendable {
   /// The folder does not have all of its last generation.
   case damaged(StorageError)
 }
+
+extension NewBaseReason: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .first: "the folder had nothing yet"
+    case .old: "the last base was as old, or what followed it as large, as it may be"
+    case .replaced: "another file has the store's name, as after a compaction or a migration"
+    case .otherHistory: "the store is not what was shipped and went on, as after a restoration"
+    case .notFollowed: "the store was written while nobody shipped it, and its log is gone"
+    case .damaged(let error): error.description
+    }
+  }
+}

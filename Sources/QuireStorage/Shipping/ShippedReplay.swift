@@ -9,7 +9,6 @@ final class ShippedReplay {
   private(set) var commit: ShippedCommit
   /// Pages that were changed and are not in the file yet.
   private var pages: [PageID: PageMemory] = [:]
-  private var filePageCount: UInt32
 
   /// The most bytes of pages in memory.
   private static let byteLimit = 32 << 20
@@ -24,7 +23,10 @@ final class ShippedReplay {
     identity = try IdentityPage.read(from: file, path: path)
     checksum = Checksum(identity.identity)
     commit = base
-    filePageCount = UInt32(clamping: try file.byteCount() / identity.pageSize)
+    let byteCount = try file.byteCount()
+    guard byteCount >= Int(base.pageCount) * identity.pageSize else {
+      throw .shipmentDamaged(path: path, reason: "it was cut short: it has \(byteCount) bytes")
+    }
     let map = PageMemory(byteCount: identity.pageSize)
     _ = try map.withBytes { bytes throws(StorageError) in
       try file.read(at: Int(PageID.firstMap.rawValue) * bytes.count, into: bytes)
@@ -73,9 +75,12 @@ final class ShippedReplay {
     let count = try memory.withBytes { bytes throws(StorageError) in
       try file.read(at: Int(entry.id.rawValue) * bytes.count, into: bytes)
     }
-    // Another page's stamp is not what the entry expects.
-    if count < memory.byteCount {
-      memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: memory.byteCount)
+    // It gets another checksum, so that nobody could tell later.
+    guard count == memory.byteCount,
+      Page(memory.base).checksum
+        == checksum.ofPage(entry.id, Page(memory.base), pageSize: memory.byteCount)
+    else {
+      throw .shipmentDamaged(path: path, reason: "page \(entry.id) is damaged")
     }
     return memory
   }
@@ -86,7 +91,6 @@ final class ShippedReplay {
       let page = MutablePage(memory.base)
       page.checksum = checksum.ofPage(id, page.page, pageSize: geometry.pageSize)
       try file.write(memory, at: Int(id.rawValue) * geometry.pageSize)
-      filePageCount = max(filePageCount, id.rawValue + 1)
     }
     pages = [:]
   }
