@@ -79,6 +79,34 @@ import Testing
     try container.close()
   }
 
+  @Test func `commits are shipped, and moments restored`() async throws {
+    let container = try open()
+    let folder = folder.url
+    try await container.write { context in Book(context: context).title = "Kindred" }
+    let shipped = folder.appending(path: "shipped")
+    let shipping = try StoreShipping(of: url, to: shipped)
+    try shipping.ship()
+    try await container.write { context in Book(context: context).title = "Beowulf" }
+    let second = try shipping.ship()
+    try await container.write { context in Book(context: context).title = "Utopia" }
+    // Moments are told apart to the millisecond.
+    try await Task.sleep(for: .milliseconds(2))
+    try shipping.ship()
+    for moment in [StoreShipping.Moment.commit(second.commit), .date(second.date), .newest] {
+      let early = folder.appending(path: "library-early.quire")
+      try StoreShipping.restore(moment, from: shipped, to: early)
+      print(try StoreInspection(of: early).objectCount)
+      try FileManager.default.removeItem(at: early)
+    }
+    #expect(
+      printed.take() == """
+        2
+        2
+        3
+        """)
+    try container.close()
+  }
+
   @Test func `the commands of the page print what it shows`() throws {
     let shell = try Shell(in: try TemporaryFolder())
     try shell.runSilently("cp 'Fixtures/Gallery/Gallery 2.0.quire' gallery.quire")
