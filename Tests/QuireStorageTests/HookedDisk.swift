@@ -32,6 +32,19 @@ final class HookedDisk: FileSystem {
   private let piece = Mutex(Int.max)
   fileprivate var pieceByteCount: Int { piece.withLock { $0 } }
 
+  /// Calls `hook` before each read of a log, or piece of one, with its offset, but not for reads
+  /// that it makes itself.
+  func beforeEachLogRead(_ hook: (@Sendable (Int) -> Void)?) { logReadHook.withLock { $0 = hook } }
+  private let logReadHook = Mutex<(@Sendable (Int) -> Void)?>(nil)
+  fileprivate func noteLogRead(at offset: Int) {
+    let hook = logReadHook.withLock { current in
+      defer { current = nil }
+      return current
+    }
+    hook?(offset)
+    logReadHook.withLock { $0 = hook }
+  }
+
   fileprivate func noteRead() {
     readHook.withLock { pending -> Hook? in
       pending?.remaining -= 1
@@ -122,6 +135,7 @@ private final class HookedFile: File {
     var done = 0
     repeat {
       owner.noteRead()
+      if path.hasSuffix("-log") { owner.noteLogRead(at: offset + done) }
       let end = done + min(piece, buffer.count - done)
       let count = try file.read(
         at: offset + done, into: UnsafeMutableRawBufferPointer(rebasing: buffer[done..<end]))

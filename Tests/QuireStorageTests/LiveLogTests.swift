@@ -6,12 +6,12 @@ import Testing
 /// Logs of stores that are being written to.
 @Suite struct `Live logs` {
   private static func made(
-    on disk: HookedDisk, _ durability: Durability
+    on disk: HookedDisk, _ durability: Durability, count: Int64 = 60
   ) throws -> PageStore {
     var options = Proof.options
     options.durability = durability
     let store = try PageStore.open("store", options: options, in: disk)
-    try Proof.put(store, 0..<60, 1)
+    try Proof.put(store, 0..<count, 1)
     try store.checkpoint()
     for number in 2...4 as ClosedRange<UInt8> { try Proof.put(store, 0..<20, number) }
     return store
@@ -32,7 +32,8 @@ import Testing
     #expect(log.notes.isEmpty, comment)
   }
 
-  /// What a process does that writes: another record, several, a checkpoint, a new log or file.
+  /// What a process does that writes: another record, several, a checkpoint, so many that the log
+  /// begins at its start again, a new log, a new file.
   private static let actions: [@Sendable (PageStore, UInt8) throws -> Void] = [
     { store, number in try Proof.put(store, 0..<20, number) },
     { store, number in for _ in 0..<3 { try Proof.put(store, 0..<20, number) } },
@@ -42,12 +43,22 @@ import Testing
       for _ in 0..<12 { try Proof.put(store, 0..<60, number) }
     },
     { store, number in
+      for _ in 0..<40 {
+        try Proof.put(store, 0..<60, number)
+        try store.checkpoint()
+      }
+    },
+    { store, number in
+      try store.removeLog()
+      try Proof.put(store, 0..<20, number)
+    },
+    { store, number in
       try store.compact()
       try Proof.put(store, 0..<20, number)
     },
   ]
 
-  @Test(arguments: [Durability.full, .ordered], 0..<4)
+  @Test(arguments: [Durability.full, .ordered], 0..<6)
   func `a writer at any moment leaves what is shown one commit`(
     durability: Durability, action: Int
   ) throws {
@@ -77,12 +88,14 @@ import Testing
     let disk = HookedDisk()
     let store = try Self.made(on: disk, .full)
     let before = try store.snapshot().commitNumber
-    let seen = Mutex<CommitNumber?>(nil)
+    let seen = Mutex<[CommitNumber?]>([])
     disk.before(.commit) {
-      seen.withLock { $0 = try? LiveLog(of: "store", in: disk).commit }
+      guard let live = try? LiveLog(of: "store", in: disk) else { return }
+      let last = live.log?.records.last { $0.state == .counts }?.commit
+      seen.withLock { $0 = [live.commit, last] }
     }
     try Proof.put(store, 0..<20, 5)
-    #expect(seen.withLock { $0 } == before)
+    #expect(seen.withLock { $0 } == [before, before])
     #expect(try LiveLog(of: "store", in: disk).commit.rawValue == before.rawValue + 1)
   }
 
@@ -107,6 +120,25 @@ import Testing
     let live = try LiveLog(of: "store", in: disk)
     #expect(live.log == nil && live.findings.count == 1, "\(live.findings)")
     withExtendedLifetime(store) {}
+  }
+
+  /// Each reading finds a record without the beginning of its predecessor, which was not there yet.
+  @Test func `a log that grows while it is read is shown all the same`() throws {
+    let disk = HookedDisk()
+    // The log is so long that it does not grow meanwhile.
+    let store = try Self.made(on: disk, .full, count: 2_000)
+    let first = try store.snapshot().commitNumber.rawValue
+    disk.readInPieces(of: 512)
+    disk.beforeEachLogRead { offset in
+      let end = Proof.records(disk.disk.files["store-log"] ?? []).last?.upperBound ?? 0
+      guard offset > end, offset <= end + 512 else { return }
+      for number in 5...6 as ClosedRange<UInt8> { try? Proof.put(store, 0..<20, number) }
+    }
+    let live = try LiveLog(of: "store", in: disk)
+    disk.beforeEachLogRead(nil)
+    let last = try store.snapshot().commitNumber.rawValue
+    #expect(last >= first + 4, "it was read once")
+    Self.expectWhole(live, first...last, "growing")
   }
 
   /// A store that has a log, and whose meta pages say otherwise each time they are looked at.

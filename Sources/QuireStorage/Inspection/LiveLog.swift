@@ -2,9 +2,11 @@
 ///
 /// No lock is taken. Records are checked one by one and chained to a meta page, so those that count
 /// are right whenever they were read; that the meta page was the newest meanwhile is looked at
-/// afterwards. After the last record there may be anything: one that is being written, one that was
-/// read before its predecessor was written. The next reading tells that from damage: the log of a
-/// process that goes on has become longer, and a damaged one ends at the same record.
+/// afterwards. A log that is replaced changes it, too.
+///
+/// After the last record there may be anything: one that is being written, one that was read before
+/// its predecessor was written. The next reading tells that from damage: the log of a process that
+/// goes on has become longer, and a damaged one ends at the same record.
 package struct LiveLog {
   /// The file of the log.
   package let path: String
@@ -93,7 +95,6 @@ package struct LiveLog {
         findings.append(.init(page: .metaA, message: reason))
       }
       guard try fileSystem.identifier(of: path) == file.identifier,
-        try fileSystem.identifier(of: logPath) == logFile?.identifier,
         try Recovery.Moment(file, pageSize: pageSize) == moment
       else { return nil }
       (self.path, self.file, self.moment) = (logPath, file.identifier, moment)
