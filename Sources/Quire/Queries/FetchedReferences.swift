@@ -18,6 +18,14 @@ struct FetchedReferences {
     return references
   }
 
+  /// The most references for which room is made by a number that is not verified.
+  private static let believedCount = 1 << 20
+
+  /// Makes room for more references, so that they are not copied while they become many.
+  mutating func reserve(_ more: Int) {
+    references.reserveCapacity(references.count + min(more, FetchedReferences.believedCount))
+  }
+
   mutating func append(_ reference: Reference, store: Int) {
     if store > 0, stores.isEmpty {
       stores = Array(repeating: 0, count: references.count)
@@ -53,6 +61,10 @@ private struct ReferenceVisitor: MatchVisitor {
     takeKey(at: reference)
   }
 
+  mutating func beginKeys(count: Int) {
+    fetched.reserve(min(max(0, count - offset), limit - fetched.count))
+  }
+
   mutating func takeKey(at reference: Reference) -> Bool {
     if offset > 0 {
       offset -= 1
@@ -70,6 +82,7 @@ extension StoreFetch {
   func takeKeys(
     of tree: RecordTree, _ number: UInt16, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
+    visitor.beginKeys(count: tree.count)
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {

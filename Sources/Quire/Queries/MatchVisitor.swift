@@ -56,6 +56,11 @@ protocol MatchVisitor {
   /// Whether to call ``takeKey(at:)`` instead, without reading rows.
   static var takesKeys: Bool { get }
 
+  /// Called before keys of an entity are taken.
+  ///
+  /// - Parameter count: the number of rows in the store; some of them may not be taken.
+  mutating func beginKeys(count: Int)
+
   /// - Returns: whether to continue.
   mutating func takeKey(at reference: Reference) throws -> Bool
 }
@@ -86,6 +91,8 @@ extension MatchVisitor {
   }
 
   static var takesKeys: Bool { false }
+
+  mutating func beginKeys(count: Int) {}
 
   mutating func takeKey(at reference: Reference) throws -> Bool {
     preconditionFailure("a visitor that wants keys takes them")
