@@ -67,6 +67,18 @@ import Testing
     #expect(folder.names == ["library.quire"])
   }
 
+  @Test func `an extension with little memory`() async throws {
+    try open().close()
+    let `extension` = try PersistentContainer(name: "Library", for: Book.self)
+    var options = PersistentStoreOptions()
+    options.isShared = true
+    options.savesMemory = true
+    try `extension`.loadPersistentStore(at: url, options: options)
+    try await `extension`.write { context in Book(context: context).title = "Ubik" }
+    #expect(try await `extension`.read { context in try context.count(Book.self) } == 1)
+    try `extension`.close()
+  }
+
   enum Other {
     final class Book: ManagedObject {
       @Managed var title: String = ""

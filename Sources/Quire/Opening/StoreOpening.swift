@@ -65,6 +65,7 @@ struct StoreOpening {
     pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
     pageOptions.durability = options.durability
     pageOptions.isShared = options.isShared
+    if options.savesMemory { pageOptions.saveMemory() }
     pageOptions.trustsNetworkLocks = options.trustsNetworkLocks
     if options.timeout > 0 { pageOptions.turnWaitLimit = .seconds(min(options.timeout, 1e9)) }
     // Tests that count the operations of a simulated disk have one thread.

@@ -75,6 +75,18 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// written with full durability.
   public init() {}
 
+  /// Limits what is kept in memory to what a process with little of it can spare, as an app
+  /// extension: 2 MiB for pages as the file has them, 4 MiB each for the pages that one transaction
+  /// changes and for replaced pages that snapshots still show, and a checkpoint for every 4 MiB of
+  /// the log. Reading a large store then reads the file more often, a large transaction goes to the
+  /// file early, and a snapshot that is kept while others write expires sooner.
+  public mutating func saveMemory() {
+    cacheByteLimit = 2 << 20
+    transactionByteLimit = 4 << 20
+    retainedByteLimit = 4 << 20
+    checkpointByteLimit = 4 << 20
+  }
+
   /// The limit that is kept: whatever the options say, a transaction's roots and maps stay in
   /// memory, and the nodes that one operation changes.
   func transactionByteLimit(pageSize: Int) -> Int { max(transactionByteLimit, 24 * pageSize) }
