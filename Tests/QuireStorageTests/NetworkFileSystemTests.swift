@@ -100,6 +100,15 @@ import Testing
   }
 
   #if !canImport(Darwin)
+    @Test func `the kernel is asked for the type`() throws {
+      // That of `proc`, which is the same everywhere.
+      #expect(NetworkFileSystem.number(of: "/proc/self/status") == 0x9FA0)
+      #expect(NetworkFileSystem.number(of: "/proc/no such file") == nil)
+      let folder = try TemporaryFolder()
+      let number = try #require(NetworkFileSystem.number(of: folder.path))
+      #expect(number != 0x9FA0 && NetworkFileSystem.names[number] == nil)
+    }
+
     /// The kernel tells what FUSE is used for in its list of mounts alone.
     @Test func `a shared folder of a virtual machine is told from other uses of FUSE`() {
       let mounts = """

@@ -55,8 +55,8 @@ package enum NetworkFileSystem {
       return fuseType(ofDevice: device, in: mounts)
     }
 
-    /// The number that tells file systems apart.
-    private static func number(of path: String) -> UInt32? {
+    /// The number that tells file systems apart; `nil` if there is no such file.
+    package static func number(of path: String) -> UInt32? {
       guard let call else { return nil }
       // Far more than a `struct statfs` has, of which only the first word is of interest: it is the
       // number in all its layouts, of 32 or 64 bits, the lower half first.
