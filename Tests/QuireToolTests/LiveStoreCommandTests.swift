@@ -10,44 +10,9 @@ import Testing
 /// Commands beside a program that writes to the store: here this process, while the commands run in
 /// processes of their own.
 @Suite struct LiveStoreCommandTests {
-  /// Gives all artworks another title with each save, and writes to the pages in between.
-  private struct Writer {
-    private let coordinator: PersistentStoreCoordinator
-    private let store: PersistentStore
-    private let pages: PageStore
-    private let context = ManagedObjectContext()
-    private(set) var saveCount = 0
-
-    init(_ path: String, isShared: Bool) throws {
-      let url = URL(filePath: path)
-      coordinator = PersistentStoreCoordinator(
-        managedObjectModel: try PersistentStoreCoordinator.managedObjectModel(storedAt: url))
-      var options = PersistentStoreOptions()
-      options.isShared = isShared
-      store = try coordinator.addPersistentStore(type: .quire, at: url, options: options)
-      context.persistentStoreCoordinator = coordinator
-      pages = try PageStore.open(path)
-      try save()
-    }
-
-    mutating func save() throws {
-      saveCount += 1
-      for artwork in try context.fetch(FetchRequest<ManagedObject>(entityName: "Artwork")) {
-        try artwork.setValue("Save \(saveCount)", forKey: "title")
-      }
-      try context.save()
-      if saveCount % 4 == 0 { try pages.checkpoint() }
-    }
-
-    func close() throws {
-      try pages.close()
-      try coordinator.remove(store)
-    }
-  }
-
   /// Runs a command in another process, while this one saves.
   private static func run(
-    _ words: [String], in folder: TemporaryFolder, beside writer: inout Writer
+    _ words: [String], in folder: TemporaryFolder, beside writer: inout LiveStoreWriter
   ) throws -> ToolProcess {
     let process = try ToolProcess(["quire"] + words, in: folder.url.path)
     while process.isRunning { try writer.save() }
@@ -60,7 +25,7 @@ import Testing
   func `every command that only reads shows one commit of a live store`(isShared: Bool) throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 1.3")
-    var writer = try Writer(store, isShared: isShared)
+    var writer = try LiveStoreWriter(store, isShared: isShared)
     for round in 0..<Amount.of(debug: 2, release: 6) {
       let file = folder.path("page-\(round).html")
       var words = ["show", store, "--to", file, "--open", "no"]
@@ -96,7 +61,7 @@ import Testing
   @Test func `the log of a live store is shown up to a commit`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 1.3")
-    var writer = try Writer(store, isShared: false)
+    var writer = try LiveStoreWriter(store, isShared: false)
     var seen = 0
     for words in [["--log"], ["--log", "--page", "3"], ["--log", "--pages"]] {
       let run = try Self.run(["dump", store] + words, in: folder, beside: &writer)
@@ -155,7 +120,7 @@ import Testing
   @Test func `a store that is shared is copied also while nobody writes`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 2.7")
-    let writer = try Writer(store, isShared: true)
+    let writer = try LiveStoreWriter(store, isShared: true)
     let dump = ToolRun("dump", store)
     #expect(dump.code == .good && dump.output.contains("Save 1"))
     try writer.close()
@@ -172,7 +137,7 @@ import Testing
   @Test func `a store that is shared and damaged is shown as far as it goes`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 2.7")
-    try Writer(store, isShared: true).close()
+    try LiveStoreWriter(store, isShared: true).close()
     try folder.damage(store) { $0[12 * 4096 + 300] ^= 1 }
     let run = ToolRun("doctor", store)
     #expect(run.code == .bad && run.output.contains("quire salvage"), "\(run.output)")
