@@ -154,8 +154,9 @@ import Testing
     try shipper(on: other, notice: { notices.append($0) }).ship()
     #expect(notices.count == 1)
     #expect(try restored(on: other).values == [112])
-    // What it was is still there.
-    #expect(try restored(.time(1_000), on: other).values == [112])
+    // What it was is still there, by its time.
+    #expect(try restored(.time(1_000), on: other).values == [5])
+    #expect(try restored(.time(1_005), on: other).values == [10])
     withExtendedLifetime((store, again)) {}
   }
 

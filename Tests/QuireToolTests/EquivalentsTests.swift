@@ -43,8 +43,9 @@ import Testing
     try FileManager.default.copyItem(
       atPath: Fixtures.store("Gallery 2.7"), toPath: folder.path("gallery.quire"))
     let files: Set = [
-      "backup.quire", "classes", "copy.quire", "exported", "gallery.html", "gallery.quire",
-      "gallery.svg", "json-lines", "model.svg", "rescued.quire", "swift",
+      "backup.quire", "classes", "copy.quire", "early.quire", "exported", "gallery.html",
+      "gallery.quire",
+      "gallery.svg", "json-lines", "model.svg", "rescued.quire", "shipped", "swift",
     ]
     let commands = try commands()
     #expect(commands.count >= 20)

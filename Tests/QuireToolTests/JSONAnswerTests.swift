@@ -17,6 +17,7 @@ import Testing
     "check": ["g.quire"], "doctor": ["g.quire"], "salvage": ["g.quire", "--to", "s.quire"],
     "show": ["g.quire", "--to", "g.html", "--open", "no"],
     "query": ["g.quire", "--entity", "Artist", "--columns", "objectID,name"],
+    "ship": ["g.quire", "--to", "shipped", "--once"],
     "get": ["g.quire", "Artist/1"],
     "explain": ["g.quire", "--entity", "Artist"],
     "edit": ["g.quire", "--do", "set Artist/1 name=x; insert Note body=x; delete Note/1"],

@@ -31,11 +31,11 @@ public final class StoreShipping: Sendable {
     /// How often ``run(while:)`` writes to the folder, if there is something new. What a disaster
     /// takes is what was committed since the last time. A second unless set.
     public var interval = Duration.seconds(1)
-    /// How far back a moment can be restored at least; `nil`, as it is unless set, for ever. What is
-    /// older is removed, a generation at a time.
+    /// How far back a moment can be restored at least; `nil`, as it is unless set, for ever. What
+    /// is older is removed, a generation at a time.
     public var retention: Duration?
-    /// The age at which a base is followed by another one: a day unless set. There is another one as
-    /// well when the segments after it are as large as it is, and 64 MiB at least.
+    /// The age at which a base is followed by another one: a day unless set. There is another one
+    /// as well when the segments after it are as large as it is, and 64 MiB at least.
     public var baseInterval = Duration.seconds(24 * 3600)
     /// Where a base is put together before it is shipped: as much room is needed as the store has.
     public var temporaryDirectory = FileManager.default.temporaryDirectory
@@ -48,12 +48,13 @@ public final class StoreShipping: Sendable {
   public struct State: Hashable, Sendable {
     /// The number of the commit, as `quire stat` shows it.
     public let commit: UInt64
-    /// When it was seen: at most some tens of milliseconds after it was made, while shipping runs.
+    /// When it was seen, to the microsecond: some tens of milliseconds after it was made, while
+    /// shipping runs. Each commit has a time of its own.
     public let date: Date
 
     init(_ commit: ShippedCommit) {
       self.commit = commit.commit.rawValue
-      date = Date(timeIntervalSince1970: Double(commit.time) / 1000)
+      date = Date(timeIntervalSince1970: Double(commit.time) / 1e6)
     }
   }
 
@@ -107,15 +108,15 @@ public final class StoreShipping: Sendable {
   ) throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     var shipping = CommitShipper.Options()
-    shipping.baseInterval = options.baseInterval.milliseconds
-    shipping.retention = options.retention?.milliseconds
+    shipping.baseInterval = options.baseInterval.microseconds
+    shipping.retention = options.retention?.microseconds
     shipping.temporaryPath =
       options.temporaryDirectory.appending(path: "quire-shipping").path(percentEncoded: false)
     interval = options.interval
     shipper = Mutex(
       CommitShipper(
         of: store.path(percentEncoded: false), to: folder.path(percentEncoded: false),
-        options: shipping, now: { Int64(Date().timeIntervalSince1970 * 1000) },
+        options: shipping, now: { Int64(Date().timeIntervalSince1970 * 1e6) },
         notice: { onEvent(Event($0)) }))
   }
 
@@ -166,8 +167,9 @@ public final class StoreShipping: Sendable {
   public struct Generation: Hashable, Sendable {
     /// One more than that of the generation before.
     public let number: Int
-    /// What can be restored first, and last.
+    /// What can be restored first.
     public let first: State
+    /// What can be restored last.
     public let last: State
     /// How many commits between the first and the last cannot be restored.
     public let missingCommitCount: Int
@@ -218,7 +220,7 @@ public final class StoreShipping: Sendable {
       case .newest: .newest
       case .commit(let number): .commit(CommitNumber(rawValue: number))
       case .date(let date):
-        .time(Int64(max(-1e15, min(1e15, date.timeIntervalSince1970 * 1000))))
+        .time(Int64(max(-1e18, min(1e18, (date.timeIntervalSince1970 * 1e6).rounded()))))
       }
     }
   }
@@ -233,9 +235,9 @@ public final class StoreShipping: Sendable {
   ///   - progress: called from time to time, in bytes; what it throws ends the restoration, and is
   ///     thrown on.
   /// - Returns: the commit that the new store shows.
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` if a file of the folder is missing
-  ///   or damaged, which is named; if the folder does not have the moment; or if the new file cannot
-  ///   be written, or is there. No file is left then.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` if a file of the folder is
+  ///   missing or damaged, which is named; if the folder does not have the moment; or if the new
+  ///   file cannot be written, or is there. No file is left then.
   /// - Complexity: O(bytes of the base, of the segments up to the moment, and of the store).
   @discardableResult
   public static func restore(
@@ -278,7 +280,7 @@ public final class StoreShipping: Sendable {
 }
 
 extension Duration {
-  fileprivate var milliseconds: Int64 {
-    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+  fileprivate var microseconds: Int64 {
+    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
   }
 }

@@ -9,18 +9,20 @@ extension CommitShipper {
     // A base without a segment was being made when its process died.
     for generation in generations where !generation.isThere { try folder.remove(generation) }
     guard let newest = generations.last(where: \.isThere) else {
-      return try makeBase(.first, after: generations.last?.number ?? 0, continuing: 0)
+      return try makeBase(.first, after: generations.last?.number ?? 0)
     }
     let found: (state: State, reason: NewBaseReason?)
     do throws(StorageError) {
       found = try readState(of: newest)
     } catch .shipmentDamaged(let path, let reason) {
       let error = StorageError.shipmentDamaged(path: path, reason: reason)
-      return try makeBase(.damaged(error), after: newest.number, continuing: 0)
+      return try makeBase(.damaged(error), after: newest.number)
     }
     for name in newest.replaced { try fileSystem.remove(folder.path(of: name)) }
     if let reason = found.reason {
-      return try makeBase(reason, after: newest.number, continuing: 0, of: found.state.store)
+      return try makeBase(
+        reason, after: newest.number, of: found.state.store,
+        since: found.state.newest)
     }
     state = found.state
   }
@@ -296,7 +298,7 @@ extension CommitShipper {
     guard let state else { return }
     guard reason == .old else {
       self.state = nil
-      return try makeBase(reason, after: state.generation, continuing: 0, of: state.store)
+      return try makeBase(reason, after: state.generation, of: state.store, since: state.newest)
     }
     let path = "\(options.temporaryPath)-\(StoreIdentity.random())"
     defer { removeTemporary(path) }
@@ -309,7 +311,8 @@ extension CommitShipper {
       // Better found out now than when it is needed.
       self.state = nil
       let error = StorageError.shipmentDamaged(path: path, reason: text)
-      return try makeBase(.damaged(error), after: state.generation, continuing: 0, of: state.store)
+      return try makeBase(
+        .damaged(error), after: state.generation, of: state.store, since: state.newest)
     }
     var next = state
     next.generation += 1
@@ -334,8 +337,10 @@ extension CommitShipper {
   /// - Parameters:
   ///   - number: the generation before.
   ///   - store: the store whose commits the folder has.
+  ///   - last: the last of them.
   private func makeBase(
-    _ reason: NewBaseReason, after number: UInt32, continuing: UInt64, of store: ShippedStore? = nil
+    _ reason: NewBaseReason, after number: UInt32, of store: ShippedStore? = nil,
+    since last: ShippedCommit? = nil
   ) throws(StorageError) {
     try withTemporaryFile { file, path throws(StorageError) in
       var copy = LiveCopy(source: source, fileSystem: fileSystem, options: copyOptions())
@@ -345,7 +350,7 @@ extension CommitShipper {
       let store = ShippedStore(identity: outcome.identity.identity, pageSize: geometry.pageSize)
       let maps = try ShippedMaps(of: file, path: path, geometry, pageCount: outcome.pageCount)
       let commit = ShippedCommit(
-        commit: outcome.commit, commitBefore: outcome.commit, time: now(),
+        commit: outcome.commit, commitBefore: outcome.commit, time: last.map(time(after:)) ?? now(),
         pageCount: outcome.pageCount, freePageCount: outcome.freePageCount,
         logEpoch: outcome.logEpoch, logChain: outcome.logChain,
         mapChecksum: maps.checksum(store.checksum))
@@ -356,7 +361,7 @@ extension CommitShipper {
       next.foreignLog =
         outcome.position == nil
         ? try? fileSystem.identifier(of: StoreFile.logPath(of: source)) : nil
-      try shipBase(file, path, reason, continuing: continuing, &next)
+      try shipBase(file, path, reason, continuing: 0, &next)
       state = next
     }
   }

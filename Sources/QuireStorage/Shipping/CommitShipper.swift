@@ -11,9 +11,9 @@
 package final class CommitShipper {
   /// How commits are shipped.
   package struct Options: Sendable {
-    /// The age of a base, in milliseconds, after which another one is made.
-    package var baseInterval: Int64 = 24 * 3_600_000
-    /// How long a moment can be restored at least, in milliseconds; `nil` for ever.
+    /// The age of a base, in microseconds, after which another one is made.
+    package var baseInterval: Int64 = 24 * 3_600_000_000
+    /// How long a moment can be restored at least, in microseconds; `nil` for ever.
     package var retention: Int64?
     /// The bytes of segments for which another base is made, if the last one is no larger.
     package var leastByteCount = 64 << 20
@@ -65,7 +65,7 @@ package final class CommitShipper {
   /// - Parameters:
   ///   - source: the store, which may not be there yet.
   ///   - folder: the folder, which is there.
-  ///   - now: the time, in milliseconds since 1970.
+  ///   - now: the time, in microseconds since 1970.
   ///   - notice: is told what is not as usual.
   package init(
     of source: String, to folder: String, in fileSystem: any FileSystem = DiskFileSystem(),
@@ -230,8 +230,9 @@ package final class CommitShipper {
       && page.checksum == state.store.checksum.ofPage(id, page, pageSize: memory.byteCount)
   }
 
-  /// The time of a commit that is seen now: never before that of the one before.
-  func time(after commit: ShippedCommit?) -> Int64 { max(now(), commit?.time ?? .min) }
+  /// The time of a commit that is seen now: later than that of the one before, so that each has its
+  /// own.
+  func time(after commit: ShippedCommit) -> Int64 { max(now(), commit.time + 1) }
 
   /// The segment that is being written.
   func segment(of state: State) throws(StorageError) -> SegmentWriter {

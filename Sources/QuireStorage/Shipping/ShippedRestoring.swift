@@ -3,7 +3,7 @@ package enum ShippedMoment: Hashable, Sendable {
   /// The last one.
   case newest
   case commit(CommitNumber)
-  /// The last one that was seen by then, in milliseconds since 1970.
+  /// The last one that was seen by then, in microseconds since 1970.
   case time(Int64)
 }
 

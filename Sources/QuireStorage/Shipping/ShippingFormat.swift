@@ -51,7 +51,7 @@ enum ShippingFormat {
     static let magic = 0
     static let commit = 8
     static let commitBefore = 16
-    /// When the commit was seen, in milliseconds since 1970.
+    /// When the commit was seen, in microseconds since 1970.
     static let time = 24
     /// The checksum of the frame before.
     static let previous = 32
@@ -82,7 +82,7 @@ package struct ShippedCommit: Hashable, Sendable {
   package var commit: CommitNumber
   /// The commit shipped before: the one before, but for a jump.
   var commitBefore: CommitNumber
-  /// When it was seen, in milliseconds since 1970.
+  /// When it was seen, in microseconds since 1970.
   package var time: Int64
   var pageCount: UInt32
   var freePageCount: UInt32

@@ -32,8 +32,8 @@ struct RestoreCommand: Command {
         "Back to what a store was, after a change that went wrong",
         "quire backup gallery.quire --to copy.quire && quire restore copy.quire --to gallery.quire"),
       .init(
-        "A store as it was when commit 1 was the last one",
-        "quire ship gallery.quire --to shipped --once && quire restore --from shipped --commit 1 --to early.quire"
+        "A store as it was when it was shipped last",
+        "quire ship gallery.quire --to shipped --once && quire restore --from shipped --to copy.quire"
       ),
     ])
 

@@ -168,12 +168,12 @@ struct ShipCommand: Command {
     return try pages.snapshot().commitNumber.rawValue
   }
 
-  /// To the millisecond, by which a moment is restored.
+  /// To the microsecond, by which a commit is told from the one before.
   static func text(_ date: Date) -> String {
-    let count = Int64((date.timeIntervalSince1970 * 1000).rounded())
-    let second = Date(timeIntervalSince1970: Double(count / 1000))
+    let count = Int64((date.timeIntervalSince1970 * 1e6).rounded())
+    let second = Date(timeIntervalSince1970: Double(count / 1_000_000))
     guard let text = MomentText.text(of: second) else { return "" }
-    let digits = "\(1000 + count % 1000)".dropFirst()
+    let digits = "\(1_000_000 + count % 1_000_000)".dropFirst()
     return "\(text.dropLast()).\(digits)Z"
   }
 
