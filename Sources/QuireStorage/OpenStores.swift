@@ -7,9 +7,9 @@ import Synchronization
 /// ones, and one that is only read follows a writer, in this process as in another: so a file may
 /// be open more than once.
 ///
-/// The registry's mutex is held while a store is opened or closed, or gets its name, so that no
-/// other thread finds the file locked by its own process in between. A thread that takes it may
-/// hold a store's turnstile, but not the other way round.
+/// The mutex of a volume is held while a store there is opened or closed, or gets its name, so that
+/// no other thread finds the file locked by its own process in between. A thread that takes it may
+/// hold a store's turnstile, but not the other way round. A file never leaves its volume.
 final class OpenStores: Sendable {
   private final class Entry {
     let core: StoreCore
@@ -38,10 +38,30 @@ final class OpenStores: Sendable {
     mutating func remove(_ entry: Entry) { list.removeAll { $0 === entry } }
   }
 
-  private static let perProcess = PerProcess { OpenStores() }
-  private static var ours: OpenStores { perProcess.value }
+  /// The stores of one volume. Simulated processes have one each, so that they do not wait for each
+  /// other in what real ones do side by side.
+  private final class Volume: Sendable {
+    let number: UInt64
+    let entries = Mutex(Entries())
 
-  private let entries = Mutex(Entries())
+    init(_ number: UInt64) { self.number = number }
+  }
+
+  private static let perProcess = PerProcess { OpenStores() }
+
+  private let volumes = Mutex([Volume]())
+
+  private static func entries<R>(
+    of volume: UInt64, _ body: (inout Entries) -> sending R
+  ) -> sending R {
+    let volume = perProcess.value.volumes.withLock { volumes in
+      if let known = volumes.first(where: { $0.number == volume }) { return known }
+      let new = Volume(volume)
+      volumes.append(new)
+      return new
+    }
+    return volume.entries.withLock(body)
+  }
 
   /// The result of opening. (`Result` would make the runtime look up the conformance of its error.)
   private enum Opening {
@@ -54,7 +74,7 @@ final class OpenStores: Sendable {
     for identifier: FileIdentifier, _ path: String, _ options: PageStoreOptions,
     open: () throws(StorageError) -> StoreCore
   ) throws(StorageError) -> StoreCore {
-    let opening: Opening = ours.entries.withLock { entries in
+    let opening: Opening = entries(of: identifier.volume) { entries in
       // A reader sees with the writer's eyes what a follower has to look for.
       let cores = entries.all(of: identifier).sorted { !$0.core.isReadOnly && $1.core.isReadOnly }
       for entry in cores where entry.core.isShared(by: options) {
@@ -75,11 +95,11 @@ final class OpenStores: Sendable {
     }
   }
 
-  /// Calls `body` while no other thread opens or closes a store.
+  /// Calls `body` while no other thread opens or closes a store on the volume of that file.
   static func whileNoneOpens(
-    _ body: () throws(StorageError) -> Void
+    beside file: FileIdentifier, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
-    let result: Result<Void, StorageError> = ours.entries.withLock { _ in
+    let result: Result<Void, StorageError> = entries(of: file.volume) { _ in
       do throws(StorageError) {
         return .success(try body())
       } catch {
@@ -93,7 +113,8 @@ final class OpenStores: Sendable {
   static func release(
     _ core: StoreCore, closing: () throws(StorageError) -> Void
   ) throws(StorageError) {
-    let result: Result<Void, StorageError> = ours.entries.withLock { entries in
+    guard let identifier = core.state.withLock({ $0.identifier }) else { return }
+    let result: Result<Void, StorageError> = entries(of: identifier.volume) { entries in
       guard let entry = entries[core] else { return .success(()) }
       guard entry.handleCount == 1 else {
         entry.handleCount -= 1

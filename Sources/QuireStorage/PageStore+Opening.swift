@@ -64,7 +64,7 @@ extension PageStore {
     _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
   ) throws(StorageError) {
     try StoreFile.create(
-      path, options: options, in: fileSystem, publishing: OpenStores.whileNoneOpens)
+      path, options: options, in: fileSystem, publishing: OpenStores.whileNoneOpens(beside:_:))
   }
 
   /// - Returns: `nil` if the path names another file by the time the lock is held.

@@ -7,7 +7,7 @@ extension StoreFile {
   /// - Throws: ``StorageError/alreadyExists(path:)`` if the name was taken in the meantime.
   static func create(
     _ path: String, options: PageStoreOptions, in fileSystem: any FileSystem,
-    publishing: (() throws(StorageError) -> Void) throws(StorageError) -> Void
+    publishing: (FileIdentifier, () throws(StorageError) -> Void) throws(StorageError) -> Void
   ) throws(StorageError) {
     let identity = options.identity ?? .random()
     let content = try initialContent(identity, options.geometry, isShared: options.isShared)
@@ -15,7 +15,7 @@ extension StoreFile {
     do throws(StorageError) {
       try new.file.write(content, at: 0)
       if options.durability != .none { try new.file.makeDurable(for: .creation) }
-      try publishing { () throws(StorageError) in
+      try publishing(new.file.identifier) { () throws(StorageError) in
         try new.publish()
         // Another process may open the new store from now on.
         new.file.unlock()
