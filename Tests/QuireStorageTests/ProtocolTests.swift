@@ -252,7 +252,7 @@ import Testing
   func `a writer that dies anywhere, and one that comes after it, beside a reader`(
     isShared: Bool
   ) throws {
-    for end in Amount.some(of: Array(0..<28), oneIn: 5, at: 0) {
+    for end in Amount.some(of: Array(0..<28), oneIn: 9, at: 0) {
       try explore(.full, isShared: isShared, stride: 6 * Self.stride, death: end) { world in
         [
           world.member(1, dyingAfter: end) { world, process in
