@@ -188,6 +188,18 @@ import Testing
     try store.close()
   }
 
+  @Test func `what a dead process has left is removed, and nothing else`() throws {
+    try ship(through: 2)
+    let end = "-new-01234567-89AB-CDEF-FEDC-BA9876543210"
+    let left = ["00000001-00000009.segment", "00000002-base.quire"].map { "folder/\($0)\(end)" }
+    let others = ["folder/my-new-file", "folder/letter\(end)", "folder/00000007.segment"]
+    for path in left + others { _ = try disk.open(path, .create) }
+    try shipper().ship()
+    for path in left { #expect(try disk.identifier(of: path) == nil, "\(path)") }
+    for path in others { #expect(try disk.identifier(of: path) != nil, "\(path)") }
+    #expect(try restored().values == [2])
+  }
+
   // MARK: Damaged folders
 
   private var shipped: [String] {

@@ -186,9 +186,7 @@ extension CommitShipper {
     }
     let isSame = log.meta.epoch == state.newest.logEpoch
     if newest == commit {
-      guard !isSame || end.chain == state.newest.logChain || log.records.isEmpty else {
-        return .anew(.otherHistory)
-      }
+      guard !isSame || end.chain == state.newest.logChain else { return .anew(.otherHistory) }
       state.position = end
       return .records
     }

@@ -58,8 +58,6 @@ package final class CommitShipper {
     var segmentByteCount = 0
     /// The last segments that are one number each.
     var single: [Segment] = []
-    /// How many commits have been read since this began.
-    var commitCount = 0
   }
 
   /// - Parameters:
@@ -209,7 +207,6 @@ package final class CommitShipper {
     state.writer = writer
     state.maps = maps
     state.newest = commit
-    state.commitCount += 1
     state.position?.offset = record.end
     state.position?.chain = record.checksum
     self.state = state

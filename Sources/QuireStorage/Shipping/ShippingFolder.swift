@@ -103,8 +103,13 @@ struct ShippingFolder {
   /// Removes what a process has left that died while it wrote here.
   func removeLeftovers() {
     do throws(StorageError) {
-      for path in try fileSystem.paths(beginningWith: path + "/")
-      where path.dropFirst(self.path.count).contains(NewFile.infix) {
+      for path in try fileSystem.paths(beginningWith: path + "/") {
+        // Ours alone: the folder may have been named by mistake.
+        let name = path.dropFirst(self.path.count + 1)
+        let stem = name.dropLast(NewFile.suffixByteCount)
+        guard name.dropFirst(stem.count).hasPrefix(NewFile.infix),
+          SegmentName(stem) != nil || SegmentName.generation(ofBase: stem) != nil
+        else { continue }
         let file = try fileSystem.open(path, .write)
         guard try file.lock(.exclusive) else { continue }
         try fileSystem.remove(path)
