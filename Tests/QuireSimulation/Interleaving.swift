@@ -53,8 +53,9 @@ package enum Interleaving {
         let (owner, running) = trace.steps[step - 1]
         for target in running where target != owner {
           number += 1
-          // Those with fewer switches lead to the others.
-          guard switches.count + 1 < limit || number % stride == 0 else { continue }
+          // Those with fewer switches lead to the others, so that more of them are tried.
+          let share = switches.count + 1 < limit ? max(1, stride / 40) : stride
+          guard number % share == 0 else { continue }
           try visit(switches + [Switch(step: step, target: target)])
         }
       }

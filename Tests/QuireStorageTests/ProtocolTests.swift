@@ -177,7 +177,7 @@ import Testing
       lookCount += world.lookCount
       return trace
     }
-    #expect(lookCount > count && count > 10)
+    #expect(lookCount > count && count > 5)
     return count
   }
 
@@ -253,7 +253,7 @@ import Testing
     isShared: Bool
   ) throws {
     for end in Amount.some(of: Array(0..<28), oneIn: 9, at: 0) {
-      try explore(.full, isShared: isShared, stride: 6 * Self.stride, death: end) { world in
+      try explore(.full, isShared: isShared, stride: 2 * Self.stride, death: end) { world in
         [
           world.member(1, dyingAfter: end) { world, process in
             let store = try world.opened(process)
