@@ -259,6 +259,16 @@ import Testing
     }
   }
 
+  @Test func `a base that is cut short is told, and begun anew`() throws {
+    try ship(through: 3)
+    let base = try disk.open("folder/00000001-base.quire", .write)
+    try base.truncate(to: 1_600)
+    // Not one of ours, which no number could follow.
+    _ = try disk.open("folder/4294967295-base.quire", .create)
+    try shipper().ship()
+    #expect(try restored().values == [3])
+  }
+
   @Test func `a folder that is damaged is told, and begun anew`() throws {
     try ship(through: 5)
     let path = "folder/00000001-00000003.segment"

@@ -57,6 +57,10 @@ extension CommitShipper {
       }
       try segment.forEachFrame(in: fileSystem) { frame, entries throws(StorageError) in
         if frame.isBase {
+          let length = try base.byteCount()
+          guard length >= Int(frame.commit.pageCount) * page.pageSize else {
+            throw .shipmentDamaged(path: path, reason: "it was cut short: it has \(length) bytes")
+          }
           shown = frame.commit
           newest = frame.commit
           maps = try ShippedMaps(

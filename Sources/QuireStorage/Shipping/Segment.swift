@@ -35,13 +35,19 @@ struct SegmentName: Hashable {
     text.hasSuffix("-base.quire") ? number(text.dropLast(11)) : nil
   }
 
+  /// Higher ones are not ours, so that one more can be counted.
+  private static let limit: UInt32 = .max / 2
+
   private static func digits(_ number: UInt32) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, 8 - text.count)) + text
   }
 
   private static func number(_ text: Substring) -> UInt32? {
-    text.count >= 8 && text.allSatisfy { ("0"..."9").contains($0) } ? UInt32(text) : nil
+    guard text.count >= 8, text.allSatisfy({ ("0"..."9").contains($0) }),
+      let number = UInt32(text), number <= limit
+    else { return nil }
+    return number
   }
 }
 

@@ -39,6 +39,24 @@ package struct ShippedRestoring {
     _ moment: ShippedMoment, to path: String, durability: Durability = .full,
     progress: (Int, Int) -> Bool = { _, _ in true }
   ) throws(StorageError) -> ShippedCommit {
+    while true {
+      let names = try folder.names()
+      do throws(StorageError) {
+        return try restoreOnce(moment, to: path, durability: durability, progress: progress)
+      } catch {
+        // Whoever ships there may have put segments together, or removed a generation.
+        switch error {
+        case .notFound, .shipmentDamaged: if try folder.names() == names { throw error }
+        default: throw error
+        }
+      }
+    }
+  }
+
+  private func restoreOnce(
+    _ moment: ShippedMoment, to path: String, durability: Durability,
+    progress: (Int, Int) -> Bool
+  ) throws(StorageError) -> ShippedCommit {
     let choice = try choose(moment)
     let fileSystem = folder.fileSystem
     guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }

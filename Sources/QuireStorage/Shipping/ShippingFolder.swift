@@ -24,6 +24,11 @@ struct ShippingFolder {
     var isThere: Bool { !segments.isEmpty }
   }
 
+  /// The paths of all files in it.
+  func names() throws(StorageError) -> Set<String> {
+    Set(try fileSystem.paths(beginningWith: path + "/"))
+  }
+
   /// The generations, the oldest first.
   func generations() throws(StorageError) -> [Generation] {
     var found: [UInt32: Generation] = [:]
@@ -69,7 +74,7 @@ struct ShippingFolder {
       let expected = before.map { $0.name.sequences.upperBound &+ 1 } ?? 0
       guard name.sequences.lowerBound == expected else {
         let missing = SegmentName(
-          generation: generation.number, sequences: expected...max(expected, expected))
+          generation: generation.number, sequences: expected...expected)
         throw .shipmentDamaged(
           path: path(of: missing), reason: "it is missing, or a longer one that it is part of")
       }
