@@ -9,6 +9,8 @@ extension StoreCore: PageWitness {
     try latestVersion.space.cache?.file?.isBeingWritten() ?? false
   }
 
+  func distrustNewest() { follower?.forget() }
+
   /// The newest version as far as it is known.
   var latestVersion: OwnedVersion { state.withLock { $0.latest } }
 

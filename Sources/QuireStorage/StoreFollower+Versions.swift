@@ -21,7 +21,9 @@ extension StoreFollower {
     let current = core.latestVersion
     let log = position.file
     let byteCount = try log.byteCount()
-    let window = LogWindow(log, path: position.path, byteCount: byteCount, step: 4096)
+    // Commits are like those before them.
+    let step = min(max(4096, 2 * advanceByteCount), 1 << 18)
+    let window = LogWindow(log, path: position.path, byteCount: byteCount, step: step)
     var found = LogRecords(
       checksum, position.version, epoch: position.epoch, fileByteCount: byteCount)
     let chain = try found.chain(
@@ -35,28 +37,21 @@ extension StoreFollower {
       return isBegun ? .unfinished : .nothing
     }
     guard visible.allSatisfy(\.isPossible) else { return .impossible }
-    var replay = LogReplay(geometry, path: position.path, found)
+    let version: OwnedVersion
     do throws(StorageError) {
-      for record in visible {
-        try replay.replay(record, in: window, takesLater: true, span: span) { entry in
-          if entry.isWhole { return PageFrame(pageSize: geometry.pageSize) }
-          return copy(of: entry.id, in: current.space) ?? later(entry.id)
-        }
+      if let deferred = try deferring(visible, found, in: window, after: current, seen) {
+        version = deferred
+      } else if let made = try making(visible, found, in: window, after: current, seen) {
+        version = made
+      } else {
+        return .impossible
       }
     } catch .logDamaged {
       // It was whole a moment before.
       return .impossible
     }
-    let known = replay.pages
-    let reach = geometry.reach(filePageCount: try file.byteCount() / geometry.pageSize) {
-      known[$0] != nil || current.space.overlay[$0].isPage
-    }
-    replay.cut(to: min(last.pageCount, reach))
-    guard replay.lost.isEmpty, areRight(replay.pages, at: last.commit),
-      try Recovery.Moment(file, pageSize: geometry.pageSize) == seen
-    else { return .impossible }
-    let version = publish(replay.takePages(), as: last, after: current, reach: reach, core)
     core.show(version)
+    advanceByteCount = visible.reduce(0) { $0 + $1.byteCount }
     self.position?.offset = last.end
     self.position?.chain = last.checksum
     records.append(visible.map(LiveRecord.init))
@@ -65,8 +60,34 @@ extension StoreFollower {
     return .advanced
   }
 
+  /// The version after some records, with all pages that they change.
+  ///
+  /// - Returns: `nil` if these cannot be had.
+  private func making(
+    _ visible: [LogRecord], _ found: LogRecords, in window: LogWindow,
+    after current: OwnedVersion, _ seen: Recovery.Moment
+  ) throws(StorageError) -> OwnedVersion? {
+    guard let last = visible.last, let position else { return nil }
+    var replay = LogReplay(geometry, path: position.path, found)
+    for record in visible {
+      try replay.replay(record, in: window, takesLater: true, span: span) { entry in
+        if entry.isWhole { return PageFrame(pageSize: geometry.pageSize) }
+        return copy(of: entry.id, in: current.space) ?? later(entry.id)
+      }
+    }
+    let known = replay.pages
+    let reach = geometry.reach(filePageCount: try file.byteCount() / geometry.pageSize) {
+      known[$0] != nil || current.space.overlay[$0].hasContent
+    }
+    replay.cut(to: min(last.pageCount, reach))
+    guard replay.lost.isEmpty, areRight(replay.pages, at: last.commit),
+      try Recovery.Moment(file, pageSize: geometry.pageSize) == seen
+    else { return nil }
+    return publish(replay.takePages(), as: last, after: current, reach: reach)
+  }
+
   /// A page as a version has it, if it can be had.
-  private func copy(of id: PageID, in space: PageSpace) -> PageFrame? {
+  func copy(of id: PageID, in space: PageSpace) -> PageFrame? {
     do throws(StorageError) {
       let ticket = try space.enter()
       defer { space.leave(ticket) }
@@ -75,7 +96,7 @@ extension StoreFollower {
       frame.base.copyMemory(from: page.base, byteCount: geometry.pageSize)
       // If a record has all of it, a page that is changed here has an image there.
       let word = space.overlay[id]
-      PageWord(Page(frame.base)).imageSpan = word.isPage ? word.imageSpan : 0
+      PageWord(Page(frame.base)).imageSpan = imageSpan(of: word)
       return frame
     } catch {
       return nil
@@ -109,75 +130,85 @@ extension StoreFollower {
   ///
   /// - Parameter pages: as the records leave them, all changed maps among them.
   private func publish(
-    _ pages: [PageID: PageFrame], as last: LogRecord, after current: OwnedVersion, reach: UInt32,
-    _ core: StoreCore
+    _ pages: [PageID: PageFrame], as last: LogRecord, after current: OwnedVersion, reach: UInt32
   ) -> OwnedVersion {
     let space = PageSpace.successor(of: current, commit: last.commit)
-    space.pageCount = last.pageCount
-    space.freePageCount = Int(last.freePageCount)
+    let maps = pages.filter { geometry.isMap($0.key) }
     var touched: [PageID] = []
-    func isInUse(_ id: PageID) -> Bool {
-      guard let (map, index) = geometry.stampLocation(of: id), let frame = pages[map] else {
-        return true
-      }
-      return PageMap.entry(index, in: Page(frame.base)) != 0
-    }
-    for (id, frame) in pages where isInUse(id) {
+    for (id, frame) in pages where isInUse(id, maps) {
       let isSound =
         PageValidation.ofTrees.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
       space.set(id, to: isSound ? frame.intoTable() : .unreadable)
       touched.append(id)
     }
+    return publish(space, touched, maps, as: last, after: current, reach: reach)
+  }
+
+  /// Whether a page is in use, as far as the changed maps say.
+  func isInUse(_ id: PageID, _ maps: [PageID: PageFrame]) -> Bool {
+    guard let (map, index) = geometry.stampLocation(of: id), let frame = maps[map] else {
+      return true
+    }
+    return PageMap.entry(index, in: Page(frame.base)) != 0
+  }
+
+  /// - Parameters:
+  ///   - space: has the pages in use that the records have, which are `touched`.
+  ///   - maps: those among them.
+  func publish(
+    _ space: PageSpace, _ touched: [PageID], _ maps: [PageID: PageFrame], as last: LogRecord,
+    after current: OwnedVersion, reach: UInt32
+  ) -> OwnedVersion {
+    space.pageCount = last.pageCount
+    space.freePageCount = Int(last.freePageCount)
     // Pages that were given back, and those written around the log: what is in memory of them is
     // of another time.
     var left: [PageID] = []
-    for (id, frame) in pages where geometry.isMap(id) && isInUse(id) {
-      for changed in changedPages(of: id, Page(frame.base), since: current.space)
-      where pages[changed] == nil || !isInUse(changed) {
-        let word = space.overlay[changed]
-        let index = geometry.mapIndex(of: changed)
-        let stamp = PageMap.entry(index, in: Page(frame.base))
+    for (id, frame) in maps where isInUse(id, maps) {
+      forEachChangedPage(of: id, Page(frame.base), since: current.space) { changed, stamp in
         // Where this process looks for free pages when it is its turn.
         if stamp == 0 { space.lowestFree = min(space.lowestFree, changed) }
+        let word = space.overlay[changed]
+        // The records have it.
+        if word.bits != current.space.overlay[changed].bits { return }
         // Unchanged, if nobody knows what the map was.
-        if word.isPage, stamp == PageMap.stamp(of: word.page.commit) { continue }
+        if word.hasContent, stamp == PageMap.stamp(of: word.commit) { return }
         space.set(changed, to: .absent)
         left.append(changed)
       }
     }
-    touched += left
     // Before the present version gets what earlier ones alone will show.
-    let replaced = space.replaced(touched: touched)
+    let replaced = space.replaced(touched: touched + left)
     if let cache = space.cache {
-      letGo(of: left.map { ($0, .absent) }, in: cache, before: last.commit, core)
+      letGo(of: left.map { ($0, .absent) }, in: cache, before: last.commit, space.registry)
       cache.setFile(pageCount: space.pageCount, byteLimit: options.cacheByteLimit)
     }
     return space.publish(reach: reach, replacing: replaced, of: current)
   }
 
-  /// The pages that a map speaks of otherwise than before.
-  private func changedPages(of id: PageID, _ map: Page, since former: PageSpace) -> [PageID] {
+  /// Calls `body` with the pages that a map speaks of otherwise than before, and their stamps.
+  private func forEachChangedPage(
+    of id: PageID, _ map: Page, since former: PageSpace, _ body: (PageID, UInt32) -> Void
+  ) {
     let old = copy(of: id, in: former)
     let start = UInt64(id.rawValue - PageID.firstMap.rawValue)
-    var changed: [PageID] = []
     // Not those of other maps, which are in the log whenever they change.
     for index in 0..<Int(geometry.groupPageCount) {
-      let before = old.map { PageMap.entry(index, in: Page($0.base)) }
-      guard before != PageMap.entry(index, in: map) else { continue }
+      let stamp = PageMap.entry(index, in: map)
+      if let old, PageMap.entry(index, in: Page(old.base)) == stamp { continue }
       let page = start + UInt64(index)
       guard page >= PageID.firstMap.rawValue, page < StoreLimits.pageCount else { continue }
-      changed.append(PageID(UInt32(page)))
+      body(PageID(UInt32(page)), stamp)
     }
-    return changed
+    withExtendedLifetime(old) {}
   }
 
   /// Shows pages of the file in place of those in memory; earlier versions that see these keep
   /// them.
   private func letGo(
     of pages: [(id: PageID, word: PageWord)], in cache: PageCache, before commit: CommitNumber,
-    mapCommit: CommitNumber? = nil, _ core: StoreCore
+    mapCommit: CommitNumber? = nil, _ registry: VersionRegistry
   ) {
-    let registry = core.registry
     // The closure throws nothing, so nothing is.
     do throws(StorageError) {
       try registry.withVersions(of: cache, before: commit) { versions throws(StorageError) in
@@ -214,12 +245,12 @@ extension StoreFollower {
       var remaining: PageOverlay.Chunk?
       for slot in 0..<PageOverlay.chunkCount where !chunk[slot].isAbsent {
         let (word, id) = (chunk[slot], PageOverlay.id(chunk: index, slot: slot))
-        if word.isPage, word.page.commit <= meta.lastCommit {
+        if word.hasContent, word.commit <= meta.lastCommit {
           retired.append(RetiredMemory(word))
-          written.append((id, id.rawValue < space.pageCount ? word : .absent))
+          written.append((id, id.rawValue < space.pageCount ? word.made : .absent))
         } else {
           // An image of an earlier record is history.
-          if word.isPage { word.imageSpan = 0 }
+          setImageSpan(0, of: word)
           let kept = remaining ?? PageOverlay.Chunk(commit: space.commit)
           kept[slot] = word
           remaining = kept
@@ -229,7 +260,7 @@ extension StoreFollower {
       overlay.setChunk(index, to: remaining)
     }
     let relieved = space.relieved(overlay)
-    letGo(of: written, in: cache, before: space.commit, mapCommit: meta.mapCommit, core)
+    letGo(of: written, in: cache, before: space.commit, mapCommit: meta.mapCommit, core.registry)
     core.show(relieved.publish(replacing: retired, of: newest))
     records.remove(through: meta.lastCommit)
     noteRecords(in: core)

@@ -39,6 +39,10 @@ final class StoreFollower: @unchecked Sendable {
   /// The span of the log in which pages have images that come from other processes' records; see
   /// ``LogWriter``.
   var span: UInt64 = 1
+  /// How many bytes the last records had.
+  var advanceByteCount = 0
+  /// Whether the newest version may have pages that are not made; see ``DeferredPage``.
+  var hasDeferredPages = false
   /// Whether what this process has written last does not count, so that all is to be read anew.
   private var isForgotten = false
   /// What this process has left at the end of its last turn.
@@ -82,6 +86,7 @@ final class StoreFollower: @unchecked Sendable {
       logIdentifier = try? fileSystem.identifier(of: StoreFile.logPath(of: path))
     }
     records = LiveRecords(recovery.log?.records.map(LiveRecord.init) ?? [])
+    hasDeferredPages = false
     isForgotten = false
   }
 
@@ -211,7 +216,10 @@ final class StoreFollower: @unchecked Sendable {
   ) throws(StorageError) {
     try alone { () throws(StorageError) in
       do throws(StorageError) {
-        try body(try find(core, turns))
+        var found = try find(core, turns)
+        // If that fails, a checkpoint was cut short.
+        if found == .changed, !makeDeferredPages(core) { found = .unfinished }
+        try body(found)
       } catch {
         // Half of it may be of the turn.
         forgetLast()
@@ -394,8 +402,9 @@ final class StoreFollower: @unchecked Sendable {
       if seen != moment {
         if try relieve(core, seen) {
           moment = seen
-        } else if progress != .advanced {
-          guard try beginAgain(core) else { return .behind }
+        } else {
+          // The log may have been written over as far as the checkpoint has come.
+          if progress != .advanced, try !beginAgain(core) { return .behind }
           continue
         }
       }

@@ -49,7 +49,8 @@ import Testing
     try ShippedRestoring(from: "folder", in: disk).restore(moment, to: path, durability: .none)
     let store = try PageStore.open(path, options: Proof.options, in: disk)
     defer { try? store.close() }
-    #expect(try store.check().isSound)
+    let report = try store.check()
+    #expect(report.isSound, "\(report)")
     let snapshot = try store.snapshot()
     return (snapshot.commitNumber.rawValue, Set(try Proof.values(snapshot)))
   }
@@ -248,7 +249,7 @@ import Testing
         var changed = bytes
         changed[generator.below(bytes.count)] ^= UInt8(1 << generator.below(8))
         others[path] = changed
-        // In the base all bytes count but the meta pages, which are written anew.
+        // In the base all bytes count but the first pages, which are written anew.
         try probe(others, not: [path, "folder"], "changed \(path)")
       }
       for second in try shipped where second > path {
@@ -267,6 +268,26 @@ import Testing
     _ = try disk.open("folder/4294967295-base.quire", .create)
     try shipper().ship()
     #expect(try restored().values == [3])
+  }
+
+  @Test func `a base with a damaged page map is told, and begun anew`() throws {
+    let store = try opened()
+    // More than one map has.
+    try Proof.put(store, 0..<3_000, 1)
+    let shipper = shipper()
+    try shipper.ship()
+    try Proof.put(store, 0..<3_000, 2)
+    try shipper.ship()
+    let path = "folder/00000001-base.quire"
+    // The second map: with pages of 512 bytes the first one speaks for 118.
+    disk.alter { $0.spoil(path, at: 121 * 512 + 40) }
+    var notices: [ShippingNotice] = []
+    try self.shipper(notice: { notices.append($0) }).ship()
+    guard case .began(2, _, .damaged(.shipmentDamaged(path, _)))? = notices.first else {
+      Issue.record("\(notices)")
+      return
+    }
+    #expect(try restored().values == [2])
   }
 
   @Test func `a folder that is damaged is told, and begun anew`() throws {

@@ -138,8 +138,10 @@ public final class StoreShipping: Sendable {
   ///
   /// - Parameter isWanted: is asked some twenty times a second. What was committed until it says no
   ///   is shipped before this returns.
+  /// - Returns: the last commit in the folder.
   /// - Throws: as ``ship()``.
-  public func run(while isWanted: () -> Bool) throws {
+  @discardableResult
+  public func run(while isWanted: () -> Bool) throws -> State {
     var next = ContinuousClock.now
     while isWanted() {
       do {
@@ -158,7 +160,7 @@ public final class StoreShipping: Sendable {
       }
       PageStore.pause(milliseconds: StoreShipping.lookInterval)
     }
-    try ship()
+    return try ship()
   }
 
   // MARK: Folders
@@ -186,8 +188,10 @@ public final class StoreShipping: Sendable {
       number = Int(generation.number)
       first = State(generation.first)
       last = State(generation.last)
-      let span = generation.last.commit.rawValue - generation.first.commit.rawValue + 1
-      missingCommitCount = max(0, Int(clamping: span) - generation.commitCount)
+      // A file that somebody has made up may say anything.
+      let (first, last) = (generation.first.commit.rawValue, generation.last.commit.rawValue)
+      let span = last >= first ? Int(clamping: last - first) : 0
+      missingCommitCount = max(0, span - (generation.commitCount - 1))
       segmentCount = generation.segmentCount
       byteCount = generation.byteCount
       isContinued = generation.isContinued

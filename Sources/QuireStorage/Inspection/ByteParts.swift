@@ -144,9 +144,9 @@ extension LogAnatomy {
       parts.append(BytePart(page.offset + 6, 2, "ranges"))
       parts.append(
         BytePart(
-          page.offset + LogFormat.PageEntry.base, 4,
+          page.offset + PageDifference.Format.base, 4,
           page.isWhole ? "zeros" : "stamp of the page that changes"))
-      let ranges = page.offset + LogFormat.PageEntry.headerByteCount
+      let ranges = page.offset + PageDifference.Format.headerByteCount
       for (index, range) in page.ranges.enumerated() {
         parts.append(
           BytePart(ranges + index * 4, 4, "\(range.lowerBound), \(range.count) bytes"))

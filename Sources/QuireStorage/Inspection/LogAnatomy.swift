@@ -202,7 +202,7 @@ package struct LogAnatomy {
 
   /// The entries of a record, as far as they can be ones.
   private func pages(from start: Int, to end: Int, count: Int) -> [PageEntry] {
-    typealias Format = LogFormat.PageEntry
+    typealias Format = PageDifference.Format
     var offset = start
     var pages: [PageEntry] = []
     while pages.count < count {

@@ -93,19 +93,6 @@ enum LogFormat {
   /// `Q d u r a b l e`.
   static let voucherMagic: UInt64 = 0x656C_6261_7275_6451
 
-  /// A page in a record: its number, flags and ranges; then the ranges; then their bytes.
-  enum PageEntry {
-    static let id = 0
-    static let flags = 4
-    static let rangeCount = 6
-    /// The stamp of the page that the ranges apply to.
-    static let base = 8
-    static let headerByteCount = 12
-    /// Flag: the ranges apply to a page of zeros, not to the page as it was.
-    static let isWhole = 1
-    static let rangeByteCount = 4
-  }
-
   static func roundedUp(_ byteCount: Int) -> Int {
     (byteCount + Record.alignment - 1) & ~(Record.alignment - 1)
   }

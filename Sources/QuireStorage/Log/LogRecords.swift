@@ -85,9 +85,7 @@ struct LogRecords {
     at start: Int, chain: UInt64, after commit: CommitNumber, in window: LogWindow
   ) throws(StorageError) -> Bool {
     typealias Format = LogFormat.Record
-    guard start + Format.headerByteCount <= fileByteCount,
-      let header = try window.bytes(at: start, count: Format.headerByteCount)
-    else { return false }
+    guard let header = try window.header(at: start) else { return false }
     return header.u64(at: Format.magic) == LogFormat.recordMagic
       && header.u64(at: Format.epoch) == epoch
       && header.u64(at: Format.previous) == chain

@@ -10,6 +10,8 @@ final class LogWindow {
   /// How much is read at once: twice as much each time, up to the limit.
   private var step: Int
   private static let largestStep = 1 << 20
+  /// For a look elsewhere.
+  private let aside = PageMemory(byteCount: LogFormat.Record.headerByteCount)
 
   /// - Parameter step: how much to begin with, where little may be wanted.
   init(_ file: any File, path: String, byteCount: Int, step: Int = largestStep) {
@@ -35,5 +37,17 @@ final class LogWindow {
       count = room
     }
     return UnsafeRawPointer(memory.base + (offset - start))
+  }
+
+  /// The bytes of a record's header, valid until the next call; what was read of the log stays.
+  func header(at offset: Int) throws(StorageError) -> UnsafeRawPointer? {
+    guard offset >= 0, aside.byteCount <= fileByteCount - offset else { return nil }
+    if offset >= start, offset + aside.byteCount <= start + count {
+      return UnsafeRawPointer(memory.base + (offset - start))
+    }
+    try aside.withBytes { bytes throws(StorageError) in
+      try file.readFully(at: offset, into: bytes, path: path)
+    }
+    return UnsafeRawPointer(aside.base)
   }
 }

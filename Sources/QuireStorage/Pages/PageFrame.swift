@@ -89,19 +89,30 @@ struct PageWord {
   static var unreadable: PageWord { PageWord(bits: 1) }
 
   var isAbsent: Bool { bits == 0 }
-  var isPage: Bool { bits > 1 }
+  /// Addresses are even.
+  var isPage: Bool { bits & 1 == 0 && bits != 0 }
+  /// Whether the page is made when somebody reads it.
+  var isDeferred: Bool { bits & 1 != 0 && bits != 1 }
+  /// Whether it is known what the page is.
+  var hasContent: Bool { bits > 1 }
   /// The page's bytes. Only where `isPage`.
   var base: UnsafeRawPointer {
     UnsafeRawPointer(bitPattern: bits).unsafelyUnwrapped
   }
   var page: Page { Page(base) }
+  /// The commit that gave the page its content. Only where `hasContent`.
+  var commit: CommitNumber { isPage ? page.commit : deferredPage.commit }
   /// Whether two tables say the same of a page: the content that one commit gave it, or that the
   /// table has none. Both tables must keep their pages.
   func showsSame(as other: PageWord) -> Bool {
-    guard isPage, other.isPage else { return bits == other.bits }
-    return page.commit == other.page.commit
+    guard hasContent, other.hasContent else { return bits == other.bits }
+    return commit == other.commit
   }
-  fileprivate var owner: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
+  /// What owns the content, as an object.
+  fileprivate var owner: Unmanaged<AnyObject> {
+    .fromOpaque(
+      isPage ? PageFrame.owner(of: base).toOpaque() : deferredReference.toOpaque())
+  }
   /// The log span in which the page was logged whole; see ``PageFrame``.
   var imageSpan: UInt64 {
     get { (base - PageFrame.imageSpanDistance).load(as: UInt64.self) }
@@ -134,6 +145,6 @@ extension Page {
 extension Reclaimer {
   /// Releases a table's reference to a page when no operation can be using it any more.
   func release(_ word: PageWord) {
-    release(Unmanaged<AnyObject>.fromOpaque(word.owner.toOpaque()))
+    release(word.owner)
   }
 }

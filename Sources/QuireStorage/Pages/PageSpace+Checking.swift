@@ -10,8 +10,8 @@ extension PageSpace {
   ) throws(StorageError) -> String? {
     for _ in 0..<8 {
       let word = overlay[id]
-      if word.isPage {
-        let page = word.page
+      if word.hasContent {
+        let page = word.isPage ? word.page : try page(id)
         if page.commit > commit { return "it carries commit \(page.commit)" }
         if let stamp = try stamp(of: id), stamp != PageMap.stamp(of: page.commit) {
           return "the maps know another commit of it than \(page.commit)"

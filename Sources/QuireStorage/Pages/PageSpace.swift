@@ -105,7 +105,7 @@ final class PageSpace: @unchecked Sendable {
       geometry: geometry, commit: commit, cache: cache, registry: registry, overlay: overlay,
       pageCount: pageCount, freePageCount: freePageCount, lowestFree: lowestFree,
       contentCommit: contentCommit)
-    overlay.forEach { _, word in relieved.changedPageCount += word.isPage ? 1 : 0 }
+    overlay.forEach { _, word in relieved.changedPageCount += word.hasContent ? 1 : 0 }
     return relieved
   }
 
@@ -128,7 +128,7 @@ final class PageSpace: @unchecked Sendable {
     overlay.deallocate()
     overlay = rebased
     changedPageCount = 0
-    overlay.forEach { _, word in changedPageCount += word.isPage ? 1 : 0 }
+    overlay.forEach { _, word in changedPageCount += word.hasContent ? 1 : 0 }
     parent = newest
   }
 
@@ -210,6 +210,8 @@ final class PageSpace: @unchecked Sendable {
   }
 
   private func readPage(_ id: PageID) throws(StorageError) -> Page {
+    let word = overlay[id]
+    if word.isDeferred, let page = word.deferredPage.madePage { return page }
     do throws(StorageError) {
       return try findPage(id)
     } catch .damaged(let page, let reason) {
@@ -232,6 +234,18 @@ final class PageSpace: @unchecked Sendable {
       // A checkpoint may have put the page here meanwhile.
       let word = overlay[id]
       if word.isPage { return word.page }
+      if word.isDeferred, let cache {
+        switch try word.deferredPage.make(in: cache, registry.reclaimer) {
+        case .page(let page): return page
+        case .unsound(let reason): throw .damaged(page: id, reason: reason)
+        case .unusable(let reason):
+          let damage = StorageError.damaged(page: id, reason: reason)
+          guard let witness = cache.witness else { throw damage }
+          try lookAgainForDeferred(for: attempt, damage, witness)
+        }
+        attempt += 1
+        continue
+      }
       guard word.isAbsent, let cache else {
         if let newID = movedPages[id] { return try page(newID) }
         throw .damaged(
@@ -307,8 +321,8 @@ final class PageSpace: @unchecked Sendable {
       overlay = larger
     }
     let slot = PageOverlay.slot(of: id)
-    let wasPage = overlay[id].isPage
-    changedPageCount += (word.isPage ? 1 : 0) - (wasPage ? 1 : 0)
+    let hadContent = overlay[id].hasContent
+    changedPageCount += (word.hasContent ? 1 : 0) - (hadContent ? 1 : 0)
     if let chunk = overlay.chunk(index), chunk.commit == commit {
       chunk[slot] = word
       return
@@ -336,7 +350,7 @@ final class PageSpace: @unchecked Sendable {
     for id in touched where id != last {
       last = id
       let old = parent.overlay[id]
-      if old.isPage, !old.showsSame(as: overlay[id]) { retired.append(RetiredMemory(old)) }
+      if old.hasContent, !old.showsSame(as: overlay[id]) { retired.append(RetiredMemory(old)) }
     }
     for index in ownChunks {
       if let chunk = parent.overlay.chunk(index) { retired.append(RetiredMemory(chunk)) }
@@ -351,7 +365,7 @@ final class PageSpace: @unchecked Sendable {
     var retired: [RetiredMemory] = []
     for index in 0..<overlay.capacity {
       guard let chunk = overlay.chunk(index) else { continue }
-      for slot in 0..<PageOverlay.chunkCount where chunk[slot].isPage {
+      for slot in 0..<PageOverlay.chunkCount where chunk[slot].hasContent {
         retired.append(RetiredMemory(chunk[slot]))
       }
       retired.append(RetiredMemory(chunk))
@@ -366,7 +380,7 @@ final class PageSpace: @unchecked Sendable {
       // All other pages are the parent's, which this still holds.
       for slot in 0..<PageOverlay.chunkCount {
         let word = chunk[slot]
-        if word.isPage, word.page.commit == commit { word.release() }
+        if word.hasContent, word.commit == commit { word.release() }
       }
       chunk.deallocate()
     }

@@ -4,6 +4,8 @@ protocol PageWitness: AnyObject, Sendable {
   func followedVersion() throws(StorageError) -> OwnedVersion?
   /// Whether somebody is writing it at the moment.
   func isBeingWritten() throws(StorageError) -> Bool
+  /// The newest version is not to be gone on with: the store is to be read anew.
+  func distrustNewest()
 }
 
 // A page that is not as its version needs it, in a file that another process may be writing.
@@ -38,5 +40,23 @@ extension PageSpace {
     guard number < PageSpace.damageLimit, id != .firstMap,
       let expected = try stamp(of: id), try other.stamp(of: id) == expected
     else { throw .snapshotTooOld(tries: 1) }
+  }
+
+  /// What the log changes of a page cannot be put into what the file has of it: a checkpoint has
+  /// gone beyond this version, or its process has died in the middle. Then the log has images,
+  /// which are read with the store as a whole.
+  ///
+  /// - Parameter number: how often that was found before.
+  /// - Throws: ``StorageError/snapshotTooOld(tries:)``, or `damage` to the thread that is looking
+  ///   for a newer version. Nothing if it is to be tried once more.
+  func lookAgainForDeferred(
+    for number: Int, _ damage: StorageError, _ witness: any PageWitness
+  ) throws(StorageError) {
+    guard let newest = try witness.followedVersion() else { throw damage }
+    if newest.space.commit == commit, newest.space.cache === cache {
+      guard number > 1 else { return Posix.pause(milliseconds: UInt32(number)) }
+      witness.distrustNewest()
+    }
+    throw .snapshotTooOld(tries: 1)
   }
 }

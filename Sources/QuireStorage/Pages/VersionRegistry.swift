@@ -8,7 +8,7 @@ struct RetiredMemory {
   /// - Parameter word: a page of an overlay, whose reference passes over.
   init(_ word: PageWord) {
     address = word.bits
-    birthAndKind = word.page.commit.rawValue << 1
+    birthAndKind = word.commit.rawValue << 1
   }
 
   init(_ chunk: PageOverlay.Chunk) {

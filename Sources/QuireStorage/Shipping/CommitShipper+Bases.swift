@@ -64,7 +64,8 @@ extension CommitShipper {
           shown = frame.commit
           newest = frame.commit
           maps = try ShippedMaps(
-            of: base, path: path, page.geometry, pageCount: frame.commit.pageCount)
+            of: base, path: path, page.geometry, Checksum(page.identity),
+            pageCount: frame.commit.pageCount)
           return true
         }
         try entries.forEachEntry(frame.entryCount, pageSize: page.pageSize) {
@@ -350,7 +351,8 @@ extension CommitShipper {
       if let store, store.identity != outcome.identity.identity { throw .replaced(path: source) }
       let geometry = outcome.identity.geometry
       let store = ShippedStore(identity: outcome.identity.identity, pageSize: geometry.pageSize)
-      let maps = try ShippedMaps(of: file, path: path, geometry, pageCount: outcome.pageCount)
+      let maps = try ShippedMaps(
+        of: file, path: path, geometry, store.checksum, pageCount: outcome.pageCount)
       let commit = ShippedCommit(
         commit: outcome.commit, commitBefore: outcome.commit, time: last.map(time(after:)) ?? now(),
         pageCount: outcome.pageCount, freePageCount: outcome.freePageCount,

@@ -21,6 +21,16 @@ extension ShippedRestoring {
   ///
   /// - Complexity: O(segments).
   package func generations() throws(StorageError) -> [ShippedGeneration] {
+    while true {
+      let names = try folder.names()
+      let list = try readGenerations()
+      // Whoever ships there may have put segments together, or removed a generation.
+      guard list.contains(where: { $0.defect != nil }) else { return list }
+      if try folder.names() == names { return list }
+    }
+  }
+
+  private func readGenerations() throws(StorageError) -> [ShippedGeneration] {
     var list: [ShippedGeneration] = []
     var end: UInt64?
     for generation in try folder.generations() where generation.isThere {

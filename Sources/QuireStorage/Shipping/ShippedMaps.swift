@@ -9,8 +9,11 @@ struct ShippedMaps {
   init(_ geometry: PageGeometry) { self.geometry = geometry }
 
   /// Reads the maps of a closed store.
+  ///
+  /// - Throws: ``StorageError/shipmentDamaged(path:reason:)`` if one of them is damaged, or not the
+  ///   one that was written last; what is wrong with the first one alone its commit shows.
   init(
-    of file: any File, path: String, _ geometry: PageGeometry, pageCount: UInt32
+    of file: any File, path: String, _ geometry: PageGeometry, _ sums: Checksum, pageCount: UInt32
   ) throws(StorageError) {
     self.geometry = geometry
     for group in 0..<UInt32(geometry.mapCount(forPages: pageCount)) {
@@ -21,6 +24,10 @@ struct ShippedMaps {
         try file.readFully(at: Int(id.rawValue) * geometry.pageSize, into: bytes, path: path)
       }
       maps[id] = memory
+      let page = Page(memory.base)
+      guard page.checksum == sums.ofPage(id, page, pageSize: geometry.pageSize),
+        stamp(of: id) == PageMap.stamp(of: page.commit)
+      else { throw .shipmentDamaged(path: path, reason: "its page map \(id) is damaged") }
     }
   }
 

@@ -104,6 +104,8 @@ final class ShippedReplay {
       try file.readFully(
         at: Int(PageID.firstMap.rawValue) * pageSize, into: bytes, path: path)
     }
+    // What lies around it in the base nobody has verified.
+    try file.write(identity.encoded(byteCount: pageSize), at: 0)
     for sequence in 0..<UInt64(2) {
       let meta = MetaPage(
         sequence: sequence, epoch: 0, lastCommit: commit.commit, pageCount: commit.pageCount,

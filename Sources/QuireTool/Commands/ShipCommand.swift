@@ -81,7 +81,6 @@ struct ShipCommand: Command {
           events.tell(console)
           return Interruption.code == nil
         }
-        return try shipping.ship()
       }
     }
     if isJSON {

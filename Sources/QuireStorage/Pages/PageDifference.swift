@@ -2,6 +2,20 @@
 ///
 /// The first eight bytes, which hold the checksum in the file, are never part of it.
 enum PageDifference {
+  /// A difference in a log: the page's number, flags and ranges; then the ranges; then their bytes.
+  /// On disk: never changed.
+  enum Format {
+    static let id = 0
+    static let flags = 4
+    static let rangeCount = 6
+    /// The stamp of the page that the ranges apply to.
+    static let base = 8
+    static let headerByteCount = 12
+    /// Flag: the ranges apply to a page of zeros, not to the page as it was.
+    static let isWhole = 1
+    static let rangeByteCount = 4
+  }
+
   private static let start = 8
   /// Two ranges with a shorter gap between them are one: naming a range takes four bytes.
   private static let shortestGap = 12
@@ -9,7 +23,7 @@ enum PageDifference {
   /// The most bytes an entry can take: ranges and gaps alternate, so that in the worst case every
   /// 16 bytes bring a range.
   static func byteCountLimit(pageSize: Int) -> Int {
-    LogFormat.PageEntry.headerByteCount + pageSize + pageSize / 2
+    Format.headerByteCount + pageSize + pageSize / 2
   }
 
   /// Writes the entry of one page into `room`.
@@ -20,15 +34,14 @@ enum PageDifference {
   static func encode(
     _ page: Page, from base: Page?, at id: PageID, pageSize: Int, in room: UnsafeMutableRawPointer
   ) -> Int {
-    typealias Entry = LogFormat.PageEntry
     // Ranges first; their bytes follow when their number is known.
     var rangeCount = 0
     var from = -1
     var to = 0
-    let ranges = room + Entry.headerByteCount
+    let ranges = room + Format.headerByteCount
     func add(_ from: Int, _ to: Int) {
-      ranges.setU16(from, at: rangeCount &* Entry.rangeByteCount)
-      ranges.setU16(to &- from, at: rangeCount &* Entry.rangeByteCount &+ 2)
+      ranges.setU16(from, at: rangeCount &* Format.rangeByteCount)
+      ranges.setU16(to &- from, at: rangeCount &* Format.rangeByteCount &+ 2)
       rangeCount &+= 1
     }
     var offset = start
@@ -56,13 +69,13 @@ enum PageDifference {
     }
     guard from >= 0 else { return 0 }
     add(from, to)
-    room.setU32(id.rawValue, at: Entry.id)
-    room.setU16(base == nil ? Entry.isWhole : 0, at: Entry.flags)
-    room.setU16(rangeCount, at: Entry.rangeCount)
-    room.setU32(base.map { PageMap.stamp(of: $0.commit) } ?? 0, at: Entry.base)
-    var end = Entry.headerByteCount &+ rangeCount &* Entry.rangeByteCount
+    room.setU32(id.rawValue, at: Format.id)
+    room.setU16(base == nil ? Format.isWhole : 0, at: Format.flags)
+    room.setU16(rangeCount, at: Format.rangeCount)
+    room.setU32(base.map { PageMap.stamp(of: $0.commit) } ?? 0, at: Format.base)
+    var end = Format.headerByteCount &+ rangeCount &* Format.rangeByteCount
     for index in 0..<rangeCount {
-      let range = UnsafeRawPointer(ranges + index &* Entry.rangeByteCount)
+      let range = UnsafeRawPointer(ranges + index &* Format.rangeByteCount)
       let byteCount = range.u16(at: 2)
       (room + end).copyMemory(from: page.base + range.u16(at: 0), byteCount: byteCount)
       end &+= byteCount
@@ -104,7 +117,6 @@ enum PageDifference {
     /// - Returns: `nil` if the entry cannot be one: no range, one outside the page, or beyond the
     ///   record.
     init?(at start: UnsafeRawPointer, room: Int, pageSize: Int) {
-      typealias Format = LogFormat.PageEntry
       guard room >= Format.headerByteCount else { return nil }
       self.start = start
       id = PageID(start.u32(at: Format.id))
@@ -125,7 +137,6 @@ enum PageDifference {
 
     /// Changes the page; one that is whole begins with zeros.
     func apply(to page: UnsafeMutableRawPointer, pageSize: Int) {
-      typealias Format = LogFormat.PageEntry
       if isWhole { page.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize) }
       var source = start + Format.headerByteCount + rangeCount * Format.rangeByteCount
       for index in 0..<rangeCount {
