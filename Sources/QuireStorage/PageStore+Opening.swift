@@ -182,12 +182,36 @@ extension PageStore {
   private static func openFollower(
     _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
   ) throws(StorageError) -> StoreCore {
+    if let core = openBesideWriter(file, path, options, fileSystem) { return core }
     let (recovery, opened, moment) = try Recovery.reading(
       path, in: fileSystem, options: options, validation: .ofTrees)
     guard opened.identifier == file.identifier else { throw .notFound(path: path) }
     let follower = StoreFollower(
       recovery, opened, moment, path: path, in: fileSystem, options: options)
     return StoreCore(recovery, opened, nil, follower, options: options)
+  }
+
+  /// A reader of a store that is being written: at the last checkpoint, from which it follows the
+  /// log. So only those pages are made of the log that somebody reads.
+  ///
+  /// - Returns: `nil` if that cannot be done, for whatever reason: the whole store is read then, and
+  ///   tells it.
+  private static func openBesideWriter(
+    _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
+  ) -> StoreCore? {
+    do throws(StorageError) {
+      guard try file.isBeingWritten() else { return nil }
+      let moment = try Recovery.Moment(file)
+      let recovery = try Recovery(
+        file, path: path, in: fileSystem, options: options, validation: .ofTrees, follows: true,
+        readsLog: false)
+      let follower = StoreFollower(
+        recovery, file, moment, path: path, in: fileSystem, options: options)
+      let core = StoreCore(recovery, file, nil, follower, options: options)
+      if try follower.followFromCheckpoint(recovery.meta, core) { return core }
+      core.latestVersion.space.retireEverything()
+    } catch {}
+    return nil
   }
 
   private static func lock(

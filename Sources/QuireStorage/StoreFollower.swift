@@ -239,7 +239,7 @@ final class StoreFollower: @unchecked Sendable {
         switch try bringUpToDate(core) {
         case .upToDate: return try isAtRest(turns) ? .changed : .unfinished
         case .unfinished: return .unfinished
-        case .behind: continue
+        case .advanced, .behind: continue
         }
       }
     } catch .replaced(let path) {
@@ -367,10 +367,37 @@ final class StoreFollower: @unchecked Sendable {
     if !isOnItsWay { isWatched.store(false, ordering: .releasing) }
   }
 
+  // MARK: Coming nearer
+
+  /// Goes on to what a log has, from the checkpoint where it begins, which is shown.
+  ///
+  /// - Returns: whether everything is shown that was visible when this was called.
+  func followFromCheckpoint(_ meta: MetaPage, _ core: StoreCore) throws(StorageError) -> Bool {
+    guard !meta.isClean else { return false }
+    let logPath = StoreFile.logPath(of: path)
+    let log = try fileSystem.open(logPath, .read)
+    let byteCount = try log.byteCount()
+    let window = LogWindow(log, path: logPath, byteCount: byteCount, step: 4096)
+    guard let header = try LogHeader(window, fileByteCount: byteCount, checksum),
+      header.pageSize == geometry.pageSize, header.epoch == meta.epoch,
+      header.version == LogFormat.version, let offset = Int(exactly: meta.logOffset),
+      offset % LogFormat.Record.alignment == 0
+    else { return false }
+    return try alone { () throws(StorageError) in
+      position = LogPosition(
+        file: log, path: logPath, version: header.version, epoch: header.epoch,
+        isSealed: header.isSealed, offset: offset, chain: meta.logChain)
+      logIdentifier = nil
+      return try bringUpToDate(core) != .behind
+    }
+  }
+
   /// How far the newest version has come.
   private enum Outcome {
     /// Nothing was committed after it when this was looked at.
     case upToDate
+    /// It shows all that there was when it was begun; there may be more by now.
+    case advanced
     /// What comes after it is not known to be on disk, or not whole.
     case unfinished
     case behind
@@ -410,8 +437,8 @@ final class StoreFollower: @unchecked Sendable {
       }
       switch progress {
       case .impossible: continue
-      // It shows what there was when this was begun; what came since is looked for next time.
-      case .advanced: return .behind
+      // What came since is looked for next time.
+      case .advanced: return .advanced
       case .unfinished: return .unfinished
       case .nothing:
         // The end of the log may have been written over since the meta pages were read.

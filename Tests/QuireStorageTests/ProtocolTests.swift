@@ -177,7 +177,7 @@ import Testing
       lookCount += world.lookCount
       return trace
     }
-    #expect(lookCount > count && count > 5)
+    #expect(lookCount > count && count > 2)
     return count
   }
 

@@ -32,10 +32,12 @@ struct Recovery {
   ///   - registry: the registry of a store that continues with this file; `nil` to make one.
   ///   - follows: whether another process may be writing, so that the last commit is shown that no
   ///     crash takes back. Any error may then be one of the moment
-  ///     (``Recovery/following(_:in:options:validation:)``).
+  ///     (``Recovery/reading(_:in:options:validation:always:registry:)``).
+  ///   - readsLog: `false` to show the meta page's commit, whatever the log has.
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions,
-    validation: PageValidation, registry: VersionRegistry? = nil, follows: Bool = false
+    validation: PageValidation, registry: VersionRegistry? = nil, follows: Bool = false,
+    readsLog: Bool = true
   ) throws(StorageError) {
     let isReadOnly = options.isReadOnly
     fileByteCount = try file.byteCount()
@@ -59,8 +61,11 @@ struct Recovery {
         reason: MetaPage.defectOfBoth(fileByteCount: fileByteCount, pageSize: page.pageSize))
     }
     damagedMeta = other == nil ? Recovery.damagedMeta(beside: newest, bytes, page.pageSize) : nil
-    let log = try Recovery.readLog(
-      path, fileSystem, options, newest, identity, geometry, storeFile: file, follows: follows)
+    let log =
+      readsLog
+      ? try Recovery.readLog(
+        path, fileSystem, options, newest, identity, geometry, storeFile: file, follows: follows)
+      : nil
     if let log, !log.lost.isEmpty, !isReadOnly {
       // Writing would begin a history of its own, in which the images count no more.
       let images = StoreFile.imagesPath(of: path)

@@ -60,7 +60,7 @@ final class DeferredPage: @unchecked Sendable {
 
   /// Whether the page takes no more memory than its differences.
   func isLong(pageSize: Int) -> Bool {
-    length >= DeferredPage.lengthLimit || byteCount >= pageSize
+    length >= DeferredPage.lengthLimit || byteCount >= 4 * pageSize
   }
 
   // MARK: Making

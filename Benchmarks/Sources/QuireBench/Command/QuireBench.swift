@@ -56,6 +56,8 @@ enum QuireBench {
       try SingleRun(words, peer: arguments.text("--peer")).makeFixture()
     case "reader":
       try Concurrency.readInChild(Array(arguments.words.dropFirst()))
+    case "writer":
+      try Concurrency.writeInChild(Array(arguments.words.dropFirst()))
     case "turns":
       try Concurrency.takeTurnsInChild(Array(arguments.words.dropFirst()))
     case "touch":

@@ -93,6 +93,7 @@ struct Report {
   static func figure(_ rate: Double, _ unit: Workload.Unit) -> String {
     switch unit {
     case .millisecondsEach: "\(fixed(1_000 / rate, 2)) ms"
+    case .bytesEach: "\(fixed(1_000_000 / rate, 0)) B"
     case .operationsPerSecond where rate >= 1e6: "\(fixed(rate / 1e6, 2)) M/s"
     case .operationsPerSecond where rate >= 1e4: "\(fixed(rate / 1e3, 0)) k/s"
     case .operationsPerSecond where rate >= 1e3: "\(fixed(rate / 1e3, 2)) k/s"

@@ -25,6 +25,11 @@ enum Threads {
     }
   }
 
+  /// Lets this thread rest.
+  static func sleep(for duration: Duration) {
+    usleep(UInt32(duration / .microseconds(1)))
+  }
+
   private final class Task {
     private let body: () throws -> Void
     private(set) var error: (any Error)?

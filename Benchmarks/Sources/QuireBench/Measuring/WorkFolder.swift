@@ -26,6 +26,14 @@ enum WorkFolder {
     }
   }
 
+  /// The length of a file.
+  static func byteCount(of file: URL) throws -> Int {
+    let path = file.path(percentEncoded: false)
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw BenchmarkError("there is no \(path)") }
+    return Int(status.st_size)
+  }
+
   /// An empty folder, made anew.
   static func make(_ folder: URL) throws {
     try? FileManager.default.removeItem(at: folder)

@@ -29,6 +29,9 @@ final class SQLiteDatabase {
       throw BenchmarkError("SQLite cannot open \(path): \(code)")
     }
     self.handle = handle
+    // For a write transaction of another connection, in milliseconds, and for the first and the
+    // last one, which have the database to themselves for a moment.
+    sqlite3_busy_timeout(handle, 60_000)
     try execute(settings.pragmas(mode, isNew: isNew))
   }
 
@@ -36,9 +39,6 @@ final class SQLiteDatabase {
     for statement in transactionStatements.values { sqlite3_finalize(statement) }
     sqlite3_close_v2(handle)
   }
-
-  /// How long a connection waits for another one's write transaction, in milliseconds.
-  func waitForOthers(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
   /// Runs statements that need no values.
   func execute(_ sql: String) throws {

@@ -25,14 +25,19 @@ struct Workload: Sendable {
     let goals: [Goal]
   }
 
-  enum Unit: Sendable { case operationsPerSecond, millisecondsEach }
+  enum Unit: Sendable {
+    case operationsPerSecond, millisecondsEach
+    /// A run's time stands for bytes, a microsecond for each.
+    case bytesEach
+  }
 
   static let all: [Workload] = [
     .overwriteFdatasync, .appendFdatasync,
     .kvSeqPut, .kvRandPut, .kvRandGet, .kvScan, .kvBulk,
     .kviSeqPut, .kviRandPut, .kviRandGet, .kviScan, .kviBulk,
     .kvLargeScan, .kvLargeUpdate,
-    .durableCommit, .durableCommit8, .concurrency, .processes1, .processes2, .processes4, .turns2,
+    .durableCommit, .durableCommit8, .concurrency, .processes1, .processes2,
+    .processes4, .turns2, .processesOpen, .processesHear, .ship,
     .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objRelease, .objFetchByID,
     .objFetchBySlug, .objBeginsWith, .objFilterAndSort, .objLiveList, .objTraverse, .objGroup,

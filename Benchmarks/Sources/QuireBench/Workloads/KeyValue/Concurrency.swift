@@ -19,20 +19,30 @@ enum Concurrency {
     private let batchCount: Int
     /// The first index; other writers have others.
     private let start: Int
+    /// How long it waits before each commit.
+    private let pause: Duration
     fileprivate(set) var count = 0
+    /// When each commit that waited was begun.
+    private(set) var starts: [Moment] = []
 
-    fileprivate init(
-      _ deadline: ContinuousClock.Instant, batchCount: Int = Concurrency.batchCount, start: Int = 0
+    init(
+      _ deadline: ContinuousClock.Instant, batchCount: Int = Concurrency.batchCount, start: Int = 0,
+      pause: Duration = .zero
     ) {
       self.deadline = deadline
       self.batchCount = batchCount
       self.start = start
+      self.pause = pause
     }
 
     /// The numbers for one commit; `nil` when time is up.
     func nextBatch() -> [Int]? {
       guard ContinuousClock.now < deadline else { return nil }
       defer { count += batchCount }
+      if pause > .zero {
+        Threads.sleep(for: pause)
+        starts.append(.now)
+      }
       return (start + count..<start + count + batchCount).map(Concurrency.newNumber)
     }
   }
@@ -40,9 +50,14 @@ enum Concurrency {
   /// What the reader is to do.
   final class Reading {
     fileprivate let deadline: ContinuousClock.Instant
-    fileprivate(set) var count = 0
-    fileprivate(set) var sum = KeyValueSum()
-    fileprivate init(_ deadline: ContinuousClock.Instant) { self.deadline = deadline }
+    private let readCount: Int
+    private(set) var count = 0
+    private(set) var sum = KeyValueSum()
+
+    init(_ deadline: ContinuousClock.Instant, readCount: Int = Concurrency.readCount) {
+      self.deadline = deadline
+      self.readCount = readCount
+    }
 
     /// The numbers to get from one snapshot; `nil` when time is up.
     func nextReads() -> [Int]? {
@@ -167,12 +182,12 @@ enum Concurrency {
     print(writing.count)
   }
 
-  private static func readNumber(_ index: Int) -> Int {
+  static func readNumber(_ index: Int) -> Int {
     Int(mix(UInt64(index)) % UInt64(startCount))
   }
 
   /// `mix` meets no number twice; that it meets one below `startCount` does not happen.
-  private static func newNumber(_ index: Int) -> Int {
+  static func newNumber(_ index: Int) -> Int {
     Int(Int64(bitPattern: mix(UInt64(index))))
   }
 }

@@ -26,6 +26,11 @@ protocol KeyValueSteps: Sendable {
   func writeInTurn(_ work: Concurrency.Writing, _ run: Run) throws
   /// Opens the store that another process writes, and reads until the time is up.
   func read(_ work: Concurrency.Reading, _ run: Run) throws
+  /// Opens the store that another process writes, reads one entry and closes it, until the time is
+  /// up.
+  func openAndRead(_ work: Concurrency.Reading, _ run: Run) throws
+  /// Opens the store that another process writes, and looks for its commits until the time is up.
+  func hear(_ work: Concurrency.Hearing, _ run: Run) throws
   /// What is in the store.
   func sum(_ run: Run) throws -> KeyValueSum
 

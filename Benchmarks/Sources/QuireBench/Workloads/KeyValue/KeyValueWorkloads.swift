@@ -165,6 +165,42 @@ extension Workload {
         body: { try Concurrency.measureTurns($0, processes: 2, steps) })
     })
 
+  static let processesOpen = Workload(
+    name: "processes_open",
+    summary: "N seconds of opening, reading one row and closing, beside a process that writes",
+    count: 5, shortCount: 1, modes: [.ordered, .full], countIsSeconds: true,
+    parts: [Part(name: "proc_open", goals: [])],
+    contenders: KeyKind.bytes.engines.map { engine, steps in
+      Contender(
+        engine: engine, fixture: { try steps.makeConcurrencyFixture($0) },
+        body: { try Concurrency.measureOpenings($0, steps) })
+    })
+
+  static let processesHear = Workload(
+    name: "processes_hear",
+    summary: "N seconds of a commit every 2 ms: from its beginning until another process sees it",
+    count: 5, shortCount: 1, modes: [.ordered, .full], unit: .millisecondsEach,
+    countIsSeconds: true, parts: [Part(name: "proc_heard", goals: [])],
+    contenders: KeyKind.bytes.engines.map { engine, steps in
+      Contender(
+        engine: engine, fixture: { try steps.makeConcurrencyFixture($0) },
+        body: { try Concurrency.measureHearing($0, steps) })
+    })
+
+  /// LMDB has no log that could be shipped.
+  static let ship = Workload(
+    name: "ship", summary: "bytes that N commits of one put each leave to be shipped",
+    count: 5_000, shortCount: 50, modes: [.ordered, .full], unit: .bytesEach,
+    parts: [Part(name: "shipped_bytes", goals: [Goal(.times(1, .sqlite))])],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: { try QuireKeyValue<ByteKeys>().makeConcurrencyFixture($0) },
+        body: { try QuireKeyValue<ByteKeys>().ship($0) }),
+      Contender(
+        engine: .sqlite, fixture: { try SQLiteKeyValue(keys: .bytes).makeConcurrencyFixture($0) },
+        body: { try SQLiteKeyValue(keys: .bytes).ship($0) }),
+    ])
+
   static let kvOpenCloseSmall = openAndClose(
     "kv_open_close_small", "a store of 300 KB", OpenedStore.smallCount, openings: 1_000)
   static let kvOpenClose = openAndClose(

@@ -135,6 +135,28 @@ struct LMDBKeyValue: KeyValueSteps {
     }
   }
 
+  func openAndRead(_ work: Concurrency.Reading, _ run: Run) throws {
+    let data = KeyValueData()
+    while let numbers = work.nextReads() {
+      let (transaction, table) = try LMDBEnvironment.reading(path(run), run.mode)
+      var sum = KeyValueSum()
+      for number in numbers { try get(number, data, transaction, table, &sum) }
+      work.add(sum)
+    }
+  }
+
+  func hear(_ work: Concurrency.Hearing, _ run: Run) throws {
+    let environment = try open(run)
+    let data = KeyValueData()
+    let transaction = try environment.beginReading()
+    while let number = work.next() {
+      try transaction.renew()
+      var sum = KeyValueSum()
+      try get(number, data, transaction, environment.table, &sum)
+      work.add(sum)
+    }
+  }
+
   func sum(_ run: Run) throws -> KeyValueSum { try scan(try open(run)) }
 
   // MARK: Open and close

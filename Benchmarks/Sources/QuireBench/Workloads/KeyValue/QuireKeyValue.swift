@@ -144,23 +144,46 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
 
   /// A snapshot that the writer has written over is taken anew; that counts no read.
   func read(_ work: Concurrency.Reading, _ run: Run) throws {
-    var options = PageStoreOptions()
-    options.isReadOnly = true
-    options.cacheByteLimit = 512 << 20
-    let store = try PageStore.open(run.path("store.quire"), options: options)
+    let store = try openToRead(run)
+    let data = KeyValueData()
+    while let numbers = work.nextReads() { work.add(try get(numbers, data, in: store)) }
+    try store.close()
+  }
+
+  func openAndRead(_ work: Concurrency.Reading, _ run: Run) throws {
     let data = KeyValueData()
     while let numbers = work.nextReads() {
-      while true {
-        do {
-          let tree = try readTree(store)
-          var sum = KeyValueSum()
-          for number in numbers { try Tree.get(number, data, in: tree, &sum) }
-          work.add(sum)
-          break
-        } catch StorageError.snapshotTooOld {}
-      }
+      let store = try openToRead(run, cache: .usual)
+      work.add(try get(numbers, data, in: store))
+      try store.close()
     }
+  }
+
+  func hear(_ work: Concurrency.Hearing, _ run: Run) throws {
+    let store = try openToRead(run)
+    let data = KeyValueData()
+    while let number = work.next() { work.add(try get([number], data, in: store)) }
     try store.close()
+  }
+
+  private func get(
+    _ numbers: [Int], _ data: KeyValueData, in store: PageStore
+  ) throws -> KeyValueSum {
+    while true {
+      do {
+        let tree = try readTree(store)
+        var sum = KeyValueSum()
+        for number in numbers { try Tree.get(number, data, in: tree, &sum) }
+        return sum
+      } catch StorageError.snapshotTooOld {}
+    }
+  }
+
+  private func openToRead(_ run: Run, cache: QuireCache = .resident) throws -> PageStore {
+    var options = PageStoreOptions()
+    options.isReadOnly = true
+    if cache == .resident { options.cacheByteLimit = 512 << 20 }
+    return try PageStore.open(run.path("store.quire"), options: options)
   }
 
   func sum(_ run: Run) throws -> KeyValueSum {
@@ -203,7 +226,7 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
       run.path("store.quire"), options: try options(run, cache: cache ?? self.cache))
   }
 
-  private func options(_ run: Run, cache: QuireCache = .resident) throws -> PageStoreOptions {
+  func options(_ run: Run, cache: QuireCache = .resident) throws -> PageStoreOptions {
     var options = PageStoreOptions()
     options.durability = try QuireDurability.of(run.mode)
     if cache == .resident { options.cacheByteLimit = 512 << 20 }
@@ -217,7 +240,7 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
   }
 
   @inline(__always)
-  private func put(
+  func put(
     _ numbers: some Sequence<Int>, _ data: KeyValueData, _ store: PageStore
   ) throws {
     try store.write { transaction in

@@ -11,7 +11,7 @@ struct SQLiteKeyValue: KeyValueSteps {
     { run in
       let numbers = run.numbers(order)
       let database = try create(run)
-      let rows = try Rows(database, keys)
+      let rows = try SQLiteRows(database, keys)
       try run.time {
         try numbers.forEachBatch { batch in
           try database.transaction { for number in batch { try rows.put(number) } }
@@ -24,7 +24,7 @@ struct SQLiteKeyValue: KeyValueSteps {
   /// Sorted inserts in one transaction: the fastest way there is.
   func bulk(_ run: Run) throws {
     let database = try create(run)
-    let rows = try Rows(database, keys)
+    let rows = try SQLiteRows(database, keys)
     try run.time {
       try database.transaction { for number in 0..<run.count { try rows.put(number) } }
     }
@@ -32,7 +32,7 @@ struct SQLiteKeyValue: KeyValueSteps {
 
   func get(_ run: Run) throws {
     let database = try open(run)
-    let rows = try Rows(database, keys)
+    let rows = try SQLiteRows(database, keys)
     let order = shuffled(run.count)
     var sum = KeyValueSum()
     try run.time {
@@ -53,7 +53,7 @@ struct SQLiteKeyValue: KeyValueSteps {
     let database = try open(run)
     let numbers = Updates.numbers(of: run.count)
     run.operationCount = numbers.count
-    let rows = try Rows(database, keys, Updates.data)
+    let rows = try SQLiteRows(database, keys, Updates.data)
     try run.time {
       try numbers.forEachBatch { batch in
         try database.transaction { for number in batch { try rows.put(number) } }
@@ -79,7 +79,7 @@ struct SQLiteKeyValue: KeyValueSteps {
   /// A statement outside a transaction is one of its own.
   func commitOneByOne(_ run: Run) throws {
     let database = try create(run, .usual)
-    let rows = try Rows(database, keys)
+    let rows = try SQLiteRows(database, keys)
     try run.time {
       for number in 0..<run.count { try rows.put(number) }
     }
@@ -89,7 +89,7 @@ struct SQLiteKeyValue: KeyValueSteps {
   /// another one's transaction has ended, as SQLite has one writer.
   func commitFromThreads(_ run: Run) throws {
     let database = try create(run, .usual)
-    let rows = try Rows(database, keys)
+    let rows = try SQLiteRows(database, keys)
     let count = run.count
     let turn = Mutex(())
     try run.time {
@@ -109,19 +109,18 @@ struct SQLiteKeyValue: KeyValueSteps {
 
   func writeAndRead(_ run: Run) throws {
     let connections = try (0..<2).map { _ in try open(run, isShared: true) }
-    for connection in connections { connection.waitForOthers(60_000) }
     try Concurrency.measure(
       run,
       write: { work in
         let database = connections[0]
-        let rows = try Rows(database, keys)
+        let rows = try SQLiteRows(database, keys)
         while let batch = work.nextBatch() {
           try database.transaction { for number in batch { try rows.put(number) } }
         }
       },
       read: { work in
         let database = connections[1]
-        let rows = try Rows(database, keys)
+        let rows = try SQLiteRows(database, keys)
         while let numbers = work.nextReads() {
           var sum = KeyValueSum()
           try database.reading {
@@ -135,8 +134,7 @@ struct SQLiteKeyValue: KeyValueSteps {
 
   func write(_ work: Concurrency.Writing, _ run: Run) throws {
     let database = try open(run, isShared: true)
-    database.waitForOthers(60_000)
-    let rows = try Rows(database, keys)
+    let rows = try SQLiteRows(database, keys)
     while let batch = work.nextBatch() {
       try database.transaction { for number in batch { try rows.put(number) } }
     }
@@ -146,13 +144,35 @@ struct SQLiteKeyValue: KeyValueSteps {
 
   func read(_ work: Concurrency.Reading, _ run: Run) throws {
     let database = try open(run, isShared: true)
-    database.waitForOthers(60_000)
-    let rows = try Rows(database, keys)
+    let rows = try SQLiteRows(database, keys)
     while let numbers = work.nextReads() {
       var sum = KeyValueSum()
       try database.reading {
         for number in numbers { try rows.get(number, &sum) }
       }
+      work.add(sum)
+    }
+  }
+
+  func openAndRead(_ work: Concurrency.Reading, _ run: Run) throws {
+    var settings = SQLiteSettings.opening
+    settings.isShared = true
+    while let numbers = work.nextReads() {
+      let database = try SQLiteDatabase(path(run), run.mode, settings)
+      let rows = try SQLiteRows(database, keys, writing: false)
+      var sum = KeyValueSum()
+      for number in numbers { try rows.get(number, &sum) }
+      work.add(sum)
+    }
+  }
+
+  /// A statement outside a transaction sees the newest state.
+  func hear(_ work: Concurrency.Hearing, _ run: Run) throws {
+    let database = try open(run, isShared: true)
+    let rows = try SQLiteRows(database, keys, writing: false)
+    while let number = work.next() {
+      var sum = KeyValueSum()
+      try rows.get(number, &sum)
       work.add(sum)
     }
   }
@@ -171,7 +191,7 @@ struct SQLiteKeyValue: KeyValueSteps {
       try run.time {
         for opening in 0..<run.count {
           let database = try SQLiteDatabase(path(run), run.mode, .opening)
-          let rows = try Rows(database, keys, writing: false)
+          let rows = try SQLiteRows(database, keys, writing: false)
           try rows.get(OpenedStore.row(opening, of: count), &sum)
         }
       }
@@ -182,7 +202,7 @@ struct SQLiteKeyValue: KeyValueSteps {
   // MARK: The database
 
   private func put(_ numbers: Range<Int>, _ database: SQLiteDatabase) throws {
-    let rows = try Rows(database, keys)
+    let rows = try SQLiteRows(database, keys)
     try numbers.forEachBatch { batch in
       try database.transaction { for number in batch { try rows.put(number) } }
     }
@@ -203,7 +223,7 @@ struct SQLiteKeyValue: KeyValueSteps {
 
   private func path(_ run: Run) -> String { run.path("store.sqlite") }
 
-  private func open(
+  func open(
     _ run: Run, _ cache: QuireCache? = nil, isShared: Bool = false
   ) throws -> SQLiteDatabase {
     var settings = (cache ?? self.cache) == .resident ? .resident : SQLiteSettings()
@@ -224,7 +244,7 @@ struct SQLiteKeyValue: KeyValueSteps {
 }
 
 /// The table's two statements.
-private final class Rows {
+final class SQLiteRows {
   private let keys: KeyKind
   private let insert: SQLiteStatement?
   private let select: SQLiteStatement
