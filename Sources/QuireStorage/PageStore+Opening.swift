@@ -194,8 +194,8 @@ extension PageStore {
   /// A reader of a store that is being written: at the last checkpoint, from which it follows the
   /// log. So only those pages are made of the log that somebody reads.
   ///
-  /// - Returns: `nil` if that cannot be done, for whatever reason: the whole store is read then, and
-  ///   tells it.
+  /// - Returns: `nil` if that cannot be done, for whatever reason, which reading the whole store
+  ///   tells then.
   private static func openBesideWriter(
     _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
   ) -> StoreCore? {

@@ -50,7 +50,14 @@ extension Concurrency {
     let writing = Mutex(0)
     try run.time {
       try Threads.run(2) { number in
-        if number == 1 { return try steps.openAndRead(reading, run) }
+        if number == 1 {
+          // LMDB's first connection makes its locks anew, also those that a second one has just got.
+          while !FileManager.default.fileExists(atPath: sign(run).path(percentEncoded: false)) {
+            guard ContinuousClock.now < reading.deadline else { return }
+            Threads.sleep(for: .milliseconds(1))
+          }
+          return try steps.openAndRead(reading, run)
+        }
         let (count, _) = try write(in: run)
         writing.withLock { $0 = count }
       }
@@ -83,6 +90,8 @@ extension Concurrency {
     run.record("proc_heard", latencies.count, in: .nanoseconds(median * latencies.count))
     try check(run, steps, newCount: begun.count)
   }
+
+  private static func sign(_ run: Run) -> URL { run.url("writing") }
 
   private static func check(_ run: Run, _ steps: some KeyValueSteps, newCount: Int) throws {
     try run.expect(
@@ -124,6 +133,7 @@ extension Concurrency {
     let writing =
       words[4] == "paced"
       ? Writing(deadline, batchCount: 1, pause: .milliseconds(2)) : Writing(deadline)
+    writing.sign = sign(run)
     try steps.write(writing, run)
     print(writing.count)
     for start in writing.starts { print(start.nanoseconds) }

@@ -21,6 +21,8 @@ enum Concurrency {
     private let start: Int
     /// How long it waits before each commit.
     private let pause: Duration
+    /// A file to make before the first commit, when the store is open.
+    var sign: URL?
     fileprivate(set) var count = 0
     /// When each commit that waited was begun.
     private(set) var starts: [Moment] = []
@@ -38,6 +40,10 @@ enum Concurrency {
     /// The numbers for one commit; `nil` when time is up.
     func nextBatch() -> [Int]? {
       guard ContinuousClock.now < deadline else { return nil }
+      if let sign {
+        _ = FileManager.default.createFile(atPath: sign.path(percentEncoded: false), contents: nil)
+        self.sign = nil
+      }
       defer { count += batchCount }
       if pause > .zero {
         Threads.sleep(for: pause)
@@ -49,7 +55,7 @@ enum Concurrency {
 
   /// What the reader is to do.
   final class Reading {
-    fileprivate let deadline: ContinuousClock.Instant
+    let deadline: ContinuousClock.Instant
     private let readCount: Int
     private(set) var count = 0
     private(set) var sum = KeyValueSum()
